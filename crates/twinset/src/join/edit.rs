@@ -1,0 +1,97 @@
+//! Edit distance: candidates by q-grams, then the distance itself.
+//!
+//! One edit changes at most q of a text's q-grams, so texts within δ edits share all but q·δ of them. The q-grams,
+//! padded at both ends and numbered, form sets that the other algorithms join; what they let through is checked by a
+//! bit-parallel Levenshtein distance with cut-off. Texts too short for the bound to say anything are compared as well.
+
+use rapidfuzz::distance::levenshtein;
+use rayon::prelude::*;
+
+use super::probe::{Found, Match, Task, each_set};
+use super::sets::{Groups, OrderedSets};
+use super::{Algorithm, JoinOptions, Joined, find};
+use crate::model::{Bounds, Candidates, Measure, Result, Run, Stats, Strings, TokenSets};
+use crate::tokenize::Tokenizer;
+
+pub(super) fn join(
+    texts: &Strings,
+    left: Option<usize>,
+    bounds: &Bounds,
+    algorithm: Algorithm,
+    options: &JoinOptions,
+    run: &Run,
+) -> Result<Joined> {
+    let length = gram_length(texts, bounds.count());
+    let bounds = bounds.with_gram_length(length);
+    let grams = grams(texts, left, length)?;
+    let groups = Groups::of_texts(texts, &grams, options.empty);
+    let ordered = OrderedSets::new(&grams, &groups);
+    let text = |rank: u32| texts.get(groups.members(rank)[0] as usize);
+    let limit = bounds.count() as usize;
+    // The matches from a position on belong to one set, whose text is prepared once.
+    let keep_near = |matches: &mut Vec<Match>, from: usize| {
+        let Some(first) = matches.get(from) else { return };
+        let comparator = levenshtein::BatchComparator::new(text(first.x).chars());
+        let args = levenshtein::Args::default().score_cutoff(limit);
+        let mut kept = from;
+        for at in from..matches.len() {
+            let found = matches[at];
+            if let Some(distance) = comparator.distance_with_args(text(found.y).chars(), &args) {
+                matches[kept] = Match { overlap: distance as u32, ..found };
+                kept += 1;
+            }
+        }
+        matches.truncate(kept);
+    };
+    let task = Task { sets: &ordered, bounds: &bounds, run, max_depth: options.max_depth, refine: Some(&keep_near) };
+    let (matches, candidates) = match algorithm {
+        Algorithm::Naive => compare_all(&task)?,
+        _ => find(algorithm, &task)?,
+    };
+    let stats = Stats {
+        tokens: grams.tokens().len() as u64,
+        distinct_tokens: u64::from(grams.distinct_tokens()),
+        candidates,
+        ..Stats::default()
+    };
+    let sizes = ordered.into_sizes();
+    Ok(Joined::new(Measure::Edit, &bounds, groups, sizes, matches, stats))
+}
+
+/// Every pair of different texts, without any filter but the task's own check.
+fn compare_all(task: &Task<'_>) -> Result<Found> {
+    each_set(
+        task,
+        || (),
+        |(), x, matches| {
+            let from = matches.len();
+            matches.extend((0..x).filter(|&y| task.sets.may_pair(x, y)).map(|y| Match { x, y, overlap: 0 }));
+            Candidates { all: Some((matches.len() - from) as u64), ..Candidates::default() }
+        },
+    )
+}
+
+/// Longer grams are rarer, but an edit spoils more of them: the bound must leave some to share.
+fn gram_length(texts: &Strings, distance: u32) -> u32 {
+    let characters: usize = texts.iter().map(|text| text.chars().count()).sum();
+    let average = characters / texts.len().max(1);
+    (2..=4).rev().find(|&length| average > 3 * length * distance as usize).unwrap_or(2) as u32
+}
+
+/// The padded, numbered q-grams of the texts.
+fn grams(texts: &Strings, left: Option<usize>, length: u32) -> Result<TokenSets> {
+    const RECORDS: usize = 4096;
+    let tokenizer = Tokenizer::padded_grams(length);
+    let blocks: Vec<_> = (0..texts.len().div_ceil(RECORDS))
+        .into_par_iter()
+        .map(|block| {
+            let records = block * RECORDS..texts.len().min((block + 1) * RECORDS);
+            tokenizer.block(records.map(|record| texts.get(record)))
+        })
+        .collect::<Result<_>>()?;
+    let sets = tokenizer.finish(blocks)?;
+    Ok(match left {
+        Some(left) => sets.split_at(left as u32),
+        None => sets,
+    })
+}

@@ -1,0 +1,192 @@
+//! The pairs that a join found, among different sets, and the records that they stand for.
+
+use super::probe::Match;
+use super::select;
+use super::sets::Groups;
+use crate::model::{Bounds, Collections, Measure, Pair, Stats};
+
+/// The pairs of a join, in the order of their records.
+///
+/// Identical records are kept as groups, so a million pairs among them take little room; [`iter`](Self::iter) expands
+/// them one left record at a time.
+pub struct Joined {
+    measure: Measure,
+    groups: Groups,
+    sizes: Vec<u32>,
+    /// Where each group's neighbours start.
+    starts: Vec<u64>,
+    neighbours: Vec<Neighbour>,
+    /// For containment in a self-join, tells in which direction a pair holds.
+    direction: Option<Bounds>,
+    /// Records pair only within the same class.
+    classes: Option<Vec<u32>>,
+    /// Whether the members of a group form pairs with each other: a set may be smaller than the overlap asked for.
+    bounds: Bounds,
+    /// What the join did.
+    pub stats: Stats,
+}
+
+#[derive(Clone, Copy)]
+struct Neighbour {
+    group: u32,
+    overlap: u32,
+}
+
+impl Joined {
+    pub(super) fn new(
+        measure: Measure,
+        bounds: &Bounds,
+        groups: Groups,
+        sizes: Vec<u32>,
+        matches: Vec<Match>,
+        stats: Stats,
+    ) -> Self {
+        let symmetric = groups.collections() == Collections::One;
+        let left_len = groups.left_len();
+        let is_left = |group: u32| (groups.members(group)[0] as usize) < left_len;
+        // In a self-join both sets of a match have the other as a neighbour; otherwise only the left one has.
+        let ends = |m: &Match| {
+            let (first, second) = if symmetric || is_left(m.x) { (m.x, m.y) } else { (m.y, m.x) };
+            [Some((first, second)), symmetric.then_some((second, first))]
+        };
+        let mut starts = vec![0u64; groups.len() + 2];
+        for m in &matches {
+            for (group, _) in ends(m).into_iter().flatten() {
+                starts[group as usize + 2] += 1;
+            }
+        }
+        for group in 1..starts.len() {
+            starts[group] += starts[group - 1];
+        }
+        let mut neighbours = vec![Neighbour { group: 0, overlap: 0 }; starts[groups.len() + 1] as usize];
+        for m in &matches {
+            for (group, other) in ends(m).into_iter().flatten() {
+                let next = &mut starts[group as usize + 1];
+                neighbours[*next as usize] = Neighbour { group: other, overlap: m.overlap };
+                *next += 1;
+            }
+        }
+        starts.pop();
+        drop(matches);
+        let direction = (measure == Measure::Containment && symmetric).then(|| bounds.one_way());
+        let mut joined =
+            Self { measure, groups, sizes, starts, neighbours, direction, classes: None, bounds: *bounds, stats };
+        joined.stats.records = joined.groups.records() as u64;
+        joined.stats.empty_records = joined.stats.records - joined.groups.taking_part() as u64;
+        joined.stats.distinct_sets = joined.groups.len() as u64;
+        joined.stats.pairs = joined.count();
+        joined
+    }
+
+    /// The same pairs, but only those whose records have the same class.
+    ///
+    /// There is one class for every record, those of the right collection after those of the left.
+    pub fn within_classes(mut self, classes: Vec<u32>) -> Self {
+        assert_eq!(classes.len(), self.groups.records(), "there must be one class for each record");
+        self.classes = Some(classes);
+        self.stats.pairs = self.count();
+        self
+    }
+
+    /// The measure of the pairs' values.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> u64 {
+        self.stats.pairs
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pairs, sorted by left record and then by right record.
+    pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
+        let mut partners = Vec::new();
+        (0..self.groups.left_len() as u32).flat_map(move |left| {
+            self.partners_of(left, &mut partners);
+            partners.clone()
+        })
+    }
+
+    /// The `k` most similar pairs, most similar first, ties in input order.
+    pub fn top(&self, k: usize) -> Vec<Pair> {
+        select::top(self.iter(), k, self.measure)
+    }
+
+    /// Pairs in which each record occurs at most once, chosen from the most similar down, ties in input order. They
+    /// are returned in input order.
+    pub fn best(&self) -> Vec<Pair> {
+        let collections = self.groups.collections();
+        select::best(self.iter(), self.measure, collections, self.groups.left_len(), self.groups.records())
+    }
+
+    /// The pairs whose left record is this one, by right record.
+    fn partners_of(&self, left: u32, pairs: &mut Vec<Pair>) {
+        pairs.clear();
+        let Some(own) = self.groups.of(left as usize) else { return };
+        let size = self.sizes[own as usize];
+        // A symmetric pair is listed at its earlier record only.
+        let two = self.groups.collections() == Collections::Two;
+        let first = if two || self.direction.is_some() { 0 } else { left + 1 };
+        let offset = if two { self.groups.left_len() as u32 } else { 0 };
+        let mut add = |neighbour: Neighbour| {
+            let other = self.sizes[neighbour.group as usize];
+            if self.direction.is_some_and(|bounds| !bounds.accepts(size, other, neighbour.overlap)) {
+                return;
+            }
+            let value = self.measure.value(size, other, neighbour.overlap);
+            let members = self.groups.members(neighbour.group);
+            for &record in &members[members.partition_point(|&record| record < first)..] {
+                let same = |classes: &Vec<u32>| classes[left as usize] == classes[record as usize];
+                if record != left && self.classes.as_ref().is_none_or(same) {
+                    pairs.push(Pair { left, right: record - offset, value });
+                }
+            }
+        };
+        let range = self.starts[own as usize] as usize..self.starts[own as usize + 1] as usize;
+        for &neighbour in &self.neighbours[range] {
+            add(neighbour);
+        }
+        if !two && let Some(overlap) = self.overlap_within(own) {
+            add(Neighbour { group: own, overlap });
+        }
+        pairs.sort_unstable_by_key(|pair| pair.right);
+    }
+
+    /// The overlap of two members of a group, for edit distance their distance, if they form a pair.
+    fn overlap_within(&self, group: u32) -> Option<u32> {
+        let size = self.sizes[group as usize];
+        match self.measure {
+            Measure::Edit => Some(0),
+            _ => self.bounds.accepts(size, size, size).then_some(size),
+        }
+    }
+
+    fn count(&self) -> u64 {
+        if self.classes.is_some() {
+            return self.iter().count() as u64;
+        }
+        let members = |group: u32| self.groups.members(group).len() as u64;
+        let two = self.groups.collections() == Collections::Two;
+        let (mut ordered, mut unordered) = (0, 0);
+        for group in 0..self.groups.len() as u32 {
+            let range = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
+            for neighbour in &self.neighbours[range] {
+                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
+                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
+                    ordered += members(group) * members(neighbour.group);
+                }
+            }
+            if !two && self.overlap_within(group).is_some() {
+                ordered += members(group) * (members(group) - 1);
+            }
+            // Neighbours of a symmetric self-join stand at both ends.
+            unordered = ordered / 2;
+        }
+        if two || self.direction.is_some() { ordered } else { unordered }
+    }
+}

@@ -1,0 +1,119 @@
+//! Exact similarity joins: every pair at or above the threshold, none missing.
+//!
+//! Identical records are grouped first, the different sets are put in order of size ([`sets`]), one of the algorithms
+//! finds the pairs among them, and the groups are expanded at the end ([`joined`]).
+//!
+//! | algorithm | file | filters |
+//! |---|---|---|
+//! | `naive` | [`naive`] | none |
+//! | `allpairs` | [`allpairs`] | size, prefix |
+//! | `ppjoin` | [`ppjoin`] | size, prefix, positional |
+//! | `ppjoin+` | [`ppjoin`], [`suffix`] | size, prefix, positional, suffix |
+//!
+//! Edit distance runs the same algorithms on q-grams and checks what they let through ([`edit`]).
+
+mod allpairs;
+mod edit;
+mod index;
+mod joined;
+mod naive;
+mod options;
+mod ppjoin;
+mod probe;
+mod select;
+mod sets;
+mod suffix;
+mod verify;
+
+pub use joined::Joined;
+pub use options::{Algorithm, JoinOptions};
+
+use std::time::Instant;
+
+use self::probe::Task;
+use self::sets::{Groups, OrderedSets};
+use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Stats, Strings, TokenSets};
+
+/// What is joined.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// Token sets, for every measure but edit distance.
+    Sets(&'a TokenSets),
+    /// Texts, for edit distance.
+    Texts {
+        /// The records' texts.
+        texts: &'a Strings,
+        /// How many of them form the left collection, where there are two.
+        left: Option<usize>,
+    },
+}
+
+impl Input<'_> {
+    /// How many records there are, in both collections where there are two.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Sets(sets) => sets.len(),
+            Self::Texts { texts, .. } => texts.len(),
+        }
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One collection, or two.
+    pub fn collections(&self) -> Collections {
+        match self {
+            Self::Sets(sets) => sets.collections(),
+            Self::Texts { left: None, .. } => Collections::One,
+            Self::Texts { left: Some(_), .. } => Collections::Two,
+        }
+    }
+}
+
+/// Finds all pairs within the bounds by the algorithm that the options name.
+pub(crate) fn join(input: Input<'_>, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
+    let begin = Instant::now();
+    let (algorithm, reason) = choose(options.algorithm);
+    let mut joined = match (input, options.measure) {
+        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, algorithm, options, run)?,
+        (Input::Sets(sets), measure) if measure != Measure::Edit => {
+            let groups = Groups::of_sets(sets, options.empty);
+            let ordered = OrderedSets::new(sets, &groups);
+            let task = Task { sets: &ordered, bounds, run, max_depth: options.max_depth, refine: None };
+            let (matches, candidates) = find(algorithm, &task)?;
+            let stats = Stats {
+                tokens: sets.tokens().len() as u64,
+                distinct_tokens: u64::from(sets.distinct_tokens()),
+                candidates,
+                ..Stats::default()
+            };
+            let sizes = ordered.into_sizes();
+            Joined::new(measure, bounds, groups, sizes, matches, stats)
+        }
+        _ => return Err(Error::WrongInput { measure: options.measure }),
+    };
+    joined.stats.algorithm = algorithm.name().to_owned();
+    joined.stats.chosen_because = reason;
+    joined.stats.seconds.join = begin.elapsed().as_secs_f64();
+    Ok(joined)
+}
+
+/// Which algorithm runs, and why it was chosen if the choice was open.
+fn choose(asked: Algorithm) -> (Algorithm, Option<String>) {
+    match asked {
+        Algorithm::Auto => (Algorithm::PpJoin, Some("ppjoin verifies few candidates at little cost".to_owned())),
+        named => (named, None),
+    }
+}
+
+/// Runs one algorithm on sets in order of size.
+fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<probe::Found> {
+    match algorithm {
+        Algorithm::Naive => naive::join(task),
+        Algorithm::AllPairs => allpairs::join(task),
+        Algorithm::Auto | Algorithm::PpJoin => ppjoin::join(task, None),
+        Algorithm::PpJoinPlus => ppjoin::join(task, Some(task.max_depth)),
+    }
+}

@@ -1,0 +1,27 @@
+//! Compares every pair. The definition that the others are held to.
+//!
+//! Time O(n² · size), no space. For tests, and for a handful of records.
+
+use super::probe::{Found, Match, Task, each_set};
+use super::verify::overlap;
+use crate::model::{Candidates, Result};
+
+pub(super) fn join(task: &Task<'_>) -> Result<Found> {
+    let (sets, bounds) = (task.sets, task.bounds);
+    each_set(
+        task,
+        || (),
+        |(), x, matches| {
+            let mut compared = 0;
+            for y in (0..x).filter(|&y| sets.may_pair(x, y)) {
+                compared += 1;
+                let common = overlap(sets.get(x), sets.get(y));
+                let needed = bounds.min_overlap_of(sets.size(x), sets.side(x), sets.size(y));
+                if common >= needed {
+                    matches.push(Match { x, y, overlap: common });
+                }
+            }
+            Candidates { all: Some(compared), ..Candidates::default() }
+        },
+    )
+}

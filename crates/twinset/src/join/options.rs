@@ -1,0 +1,124 @@
+//! What to join for, as the user says it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Error, Measure, Threshold};
+
+/// Which pairs are wanted, and how they are found.
+///
+/// ```
+/// # use twinset::{JoinOptions, Measure};
+/// let options: JoinOptions = serde_json::from_str(r#"{"threshold": 0.8, "measure": "cosine"}"#)?;
+/// assert_eq!(options.threshold, Some("4/5".parse()?));
+/// assert_eq!(options.measure, Measure::Cosine);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct JoinOptions {
+    /// Pairs at or above T: a decimal or a fraction in (0, 1]; for overlap, hamming and edit a whole number
+    ///
+    /// Distances (hamming, edit) are wanted at or below T. Pairs that lie on the threshold are found.
+    #[cfg_attr(feature = "clap", arg(long, short, value_name = "T", allow_hyphen_values = true))]
+    pub threshold: Option<Threshold>,
+    /// jaccard, cosine, dice, overlap, containment, hamming or edit
+    ///
+    /// containment is |left ∩ right| / |left|: its rows are ordered pairs. edit compares the texts, character by
+    /// character.
+    #[cfg_attr(feature = "clap", arg(long, short, value_name = "MEASURE", default_value_t))]
+    pub measure: Measure,
+    /// auto, naive, allpairs, ppjoin or ppjoin+; all give the same pairs
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", default_value_t))]
+    pub algorithm: Algorithm,
+    /// How deep ppjoin+'s suffix filter goes
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DEPTH", default_value_t = DEFAULT_MAX_DEPTH))]
+    pub max_depth: u32,
+    /// Let records without tokens take part: they match each other
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub empty: bool,
+    /// Only the K most similar pairs, most similar first; no threshold is needed
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
+    pub top: Option<usize>,
+    /// One-to-one: each record at most once, best pairs first
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub best: bool,
+}
+
+/// As in the paper's experiments on long records.
+const DEFAULT_MAX_DEPTH: u32 = 2;
+
+impl Default for JoinOptions {
+    fn default() -> Self {
+        Self {
+            threshold: None,
+            measure: Measure::default(),
+            algorithm: Algorithm::default(),
+            max_depth: DEFAULT_MAX_DEPTH,
+            empty: false,
+            top: None,
+            best: false,
+        }
+    }
+}
+
+impl JoinOptions {
+    /// The defaults with a threshold.
+    pub fn at(threshold: Threshold) -> Self {
+        Self { threshold: Some(threshold), ..Self::default() }
+    }
+}
+
+/// How the pairs are found. Every algorithm finds the same ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Algorithm {
+    /// Whatever should be fastest.
+    #[default]
+    Auto,
+    /// Compares every pair.
+    Naive,
+    /// Size and prefix filtering (Bayardo, Ma and Srikant).
+    AllPairs,
+    /// All-Pairs with positional filtering (Xiao et al.).
+    PpJoin,
+    /// PPJoin with suffix filtering.
+    #[serde(rename = "ppjoin+")]
+    PpJoinPlus,
+}
+
+impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Algorithm; 5] =
+        [Algorithm::Auto, Algorithm::Naive, Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus];
+
+    /// The name, as in `--algorithm`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Auto => "auto",
+            Algorithm::Naive => "naive",
+            Algorithm::AllPairs => "allpairs",
+            Algorithm::PpJoin => "ppjoin",
+            Algorithm::PpJoinPlus => "ppjoin+",
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let expected = "an algorithm: auto, naive, allpairs, ppjoin or ppjoin+";
+        let named = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
+        named.ok_or_else(|| Error::BadOption { text: text.to_owned(), expected })
+    }
+}

@@ -1,0 +1,161 @@
+//! Visits every set once, on all threads, and collects what an algorithm finds for it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use super::sets::OrderedSets;
+use super::verify::overlap;
+use crate::model::{Bounds, Candidates, Result, Run, Side};
+
+/// What an algorithm is given.
+pub(super) struct Task<'a> {
+    pub(super) sets: &'a OrderedSets<'a>,
+    pub(super) bounds: &'a Bounds,
+    pub(super) run: &'a Run,
+    pub(super) max_depth: u32,
+    /// A further check of what was found, where sets stand for something else. It is given the matches of one set
+    /// from a position on, and keeps those that pass.
+    pub(super) refine: Option<&'a Refine<'a>>,
+}
+
+pub(super) type Refine<'a> = dyn Fn(&mut Vec<Match>, usize) + Sync + 'a;
+
+/// Two sets, by rank, that form a pair. The first is the later one in order of size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Match {
+    pub(super) x: u32,
+    pub(super) y: u32,
+    /// The number of common tokens; for edit distance, the distance.
+    pub(super) overlap: u32,
+}
+
+/// Matches, and how many candidates there were.
+pub(super) type Found = (Vec<Match>, Candidates);
+
+/// How many sets a thread takes at a time.
+const CHUNK: u32 = 64;
+
+/// Calls `probe` for every set, with a state of the thread's own. Matches come out in the same order whatever the
+/// number of threads.
+pub(super) fn each_set<S, N, P>(task: &Task<'_>, new_state: N, probe: P) -> Result<Found>
+where
+    N: Fn() -> S + Sync,
+    P: Fn(&mut S, u32, &mut Vec<Match>) -> Candidates + Sync,
+{
+    let sets = task.sets.len() as u32;
+    let chunks = sets.div_ceil(CHUNK);
+    task.run.begin("join", Some(u64::from(sets)));
+    // The longest sets are the most work, so they are handed out first.
+    let remaining = AtomicU32::new(chunks);
+    let worker = |_| -> Result<(Vec<(u32, Vec<Match>)>, Candidates)> {
+        let (mut state, mut found, mut candidates) = (new_state(), Vec::new(), Candidates::default());
+        while let Ok(before) = remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+        {
+            task.run.check()?;
+            let chunk = before - 1;
+            let ranks = chunk * CHUNK..sets.min((chunk + 1) * CHUNK);
+            let length = ranks.len() as u64;
+            let mut matches = Vec::new();
+            for x in ranks {
+                let from = matches.len();
+                candidates += probe(&mut state, x, &mut matches);
+                if let Some(refine) = task.refine {
+                    refine(&mut matches, from);
+                }
+            }
+            if !matches.is_empty() {
+                matches.shrink_to_fit();
+                found.push((chunk, matches));
+            }
+            task.run.advance(length);
+        }
+        Ok((found, candidates))
+    };
+    let parts: Vec<_> = (0..rayon::current_num_threads()).into_par_iter().map(worker).collect::<Result<_>>()?;
+    let mut candidates = Candidates::default();
+    let mut chunks = Vec::new();
+    for (found, counted) in parts {
+        candidates += counted;
+        chunks.extend(found);
+    }
+    chunks.sort_unstable_by_key(|&(chunk, _)| chunk);
+    let mut matches = Vec::with_capacity(chunks.iter().map(|(_, matches)| matches.len()).sum());
+    for (_, chunk) in chunks {
+        matches.extend_from_slice(&chunk);
+    }
+    Ok((matches, candidates))
+}
+
+/// Adds the earlier sets that can form a pair with `x` without sharing a token, which no index finds: small sets at a
+/// large Hamming or edit distance, and the empty set, which is contained in every set.
+pub(super) fn add_free_pairs(task: &Task<'_>, x: u32, matches: &mut Vec<Match>) {
+    let (sets, size, side) = (task.sets, task.sets.size(x), task.sets.side(x));
+    for y in 0..x {
+        let free = task.bounds.min_overlap_of(size, side, sets.size(y)) == 0;
+        if free && sets.may_pair(x, y) && task.bounds.partner_sizes(size, side).contains(&sets.size(y)) {
+            matches.push(Match { x, y, overlap: overlap(sets.get(x), sets.get(y)) });
+        }
+        // Longer sets are not free if this one is not. For empty ones it depends on the side.
+        if !free && sets.size(y) > 0 {
+            break;
+        }
+    }
+}
+
+/// What a set of one size asks of its partners, by their size. Sets come in order of size, so it changes seldom.
+pub(super) struct Partners {
+    size: u32,
+    side: Side,
+    /// The smallest size listed; the largest is `size`.
+    smallest: u32,
+    by_size: Vec<Partner>,
+}
+
+/// What a partner of a certain size must fulfil.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Partner {
+    /// α, or more than any set has where the pair is free and found elsewhere.
+    pub(super) min_overlap: u32,
+    pub(super) index_prefix: u32,
+}
+
+impl Partners {
+    pub(super) fn new() -> Self {
+        Self { size: u32::MAX, side: Side::Left, smallest: 0, by_size: Vec::new() }
+    }
+
+    /// Makes the list for sets of this size.
+    pub(super) fn prepare(&mut self, bounds: &Bounds, size: u32, side: Side) {
+        if (self.size, self.side) == (size, side) {
+            return;
+        }
+        (self.size, self.side) = (size, side);
+        self.smallest = (*bounds.partner_sizes(size, side).start()).max(1);
+        let partner_side = other(side);
+        self.by_size.clear();
+        self.by_size.extend((self.smallest..=size).map(|partner| Partner {
+            min_overlap: match bounds.min_overlap_of(size, side, partner) {
+                0 => u32::MAX,
+                least => least,
+            },
+            index_prefix: bounds.index_prefix(partner, partner_side),
+        }));
+    }
+
+    /// The smallest size a partner can have.
+    pub(super) fn smallest(&self) -> u32 {
+        self.smallest
+    }
+
+    pub(super) fn of_size(&self, size: u32) -> Partner {
+        self.by_size[(size - self.smallest) as usize]
+    }
+}
+
+fn other(side: Side) -> Side {
+    match side {
+        Side::Left => Side::Right,
+        Side::Right => Side::Left,
+    }
+}

@@ -1,0 +1,211 @@
+//! Identical records as groups, and the different sets in order of size.
+
+use hashbrown::HashTable;
+use rayon::prelude::*;
+
+use crate::model::{Collections, Side, Strings, TokenSets};
+use crate::tokenize::id_hash;
+
+/// Records with the same content, and of the same collection, form a group. Groups are numbered in order of the size
+/// of their content, then of their first record.
+pub(super) struct Groups {
+    collections: Collections,
+    /// How many records there are in the left, or only, collection.
+    left_len: usize,
+    /// The group of each record; `NONE` for a record that does not take part.
+    of_record: Vec<u32>,
+    /// Where each group's members start; one more entry than there are groups.
+    starts: Vec<u32>,
+    /// The records of all groups, in their order within each.
+    members: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Groups {
+    /// Groups by token set. Records without tokens are left out unless `empty`.
+    pub(super) fn of_sets(sets: &TokenSets, empty: bool) -> Self {
+        Self::new(
+            sets.len(),
+            sets.collections(),
+            sets.left_len(),
+            |record| empty || sets.size(record) > 0,
+            |record| id_hash(sets.get(record), 0),
+            |a, b| sets.get(a) == sets.get(b),
+            |record| sets.size(record),
+        )
+    }
+
+    /// Groups by text. Empty texts are left out unless `empty`.
+    pub(super) fn of_texts(texts: &Strings, grams: &TokenSets, empty: bool) -> Self {
+        Self::new(
+            texts.len(),
+            grams.collections(),
+            grams.left_len(),
+            |record| empty || !texts.get(record).is_empty(),
+            |record| xxhash_rust::xxh3::xxh3_64(texts.get(record).as_bytes()),
+            |a, b| texts.get(a) == texts.get(b),
+            |record| grams.size(record),
+        )
+    }
+
+    fn new(
+        records: usize,
+        collections: Collections,
+        left_len: usize,
+        takes_part: impl Fn(usize) -> bool,
+        hash: impl Fn(usize) -> u64 + Sync + Send,
+        same: impl Fn(usize, usize) -> bool,
+        size: impl Fn(usize) -> u32,
+    ) -> Self {
+        let hashes: Vec<u64> = (0..records).into_par_iter().map(&hash).collect();
+        let mut table: HashTable<u32> = HashTable::new();
+        // For now a record's group is named by its first record.
+        let mut of_record: Vec<u32> = Vec::with_capacity(records);
+        let mut firsts: Vec<u32> = Vec::new();
+        for record in 0..records {
+            if record == left_len {
+                table.clear();
+            }
+            if !takes_part(record) {
+                of_record.push(NONE);
+                continue;
+            }
+            let hash = hashes[record];
+            let first = table.find(hash, |&first| hashes[first as usize] == hash && same(first as usize, record));
+            let first = first.copied().unwrap_or_else(|| {
+                table.insert_unique(hash, record as u32, |&first| hashes[first as usize]);
+                firsts.push(record as u32);
+                record as u32
+            });
+            of_record.push(first);
+        }
+        drop((table, hashes));
+
+        firsts.sort_by_key(|&first| size(first as usize));
+        let mut rank = vec![NONE; records];
+        for (position, &first) in firsts.iter().enumerate() {
+            rank[first as usize] = position as u32;
+        }
+        let mut starts = vec![0u32; firsts.len() + 1];
+        for group in &mut of_record {
+            if *group != NONE {
+                *group = rank[*group as usize];
+                starts[*group as usize + 1] += 1;
+            }
+        }
+        for group in 0..firsts.len() {
+            starts[group + 1] += starts[group];
+        }
+        let mut next = starts.clone();
+        let mut members = vec![0; starts[firsts.len()] as usize];
+        for (record, &group) in of_record.iter().enumerate().filter(|&(_, &group)| group != NONE) {
+            members[next[group as usize] as usize] = record as u32;
+            next[group as usize] += 1;
+        }
+        Self { collections, left_len, of_record, starts, members }
+    }
+
+    pub(super) fn collections(&self) -> Collections {
+        self.collections
+    }
+
+    pub(super) fn left_len(&self) -> usize {
+        self.left_len
+    }
+
+    pub(super) fn records(&self) -> usize {
+        self.of_record.len()
+    }
+
+    /// How many records take part.
+    pub(super) fn taking_part(&self) -> usize {
+        self.members.len()
+    }
+
+    /// How many groups there are.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn of(&self, record: usize) -> Option<u32> {
+        Some(self.of_record[record]).filter(|&group| group != NONE)
+    }
+
+    /// The records of a group, in input order.
+    pub(super) fn members(&self, group: u32) -> &[u32] {
+        &self.members[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
+    }
+}
+
+/// The different sets in order of size. A set's position in this order is its rank.
+pub(super) struct OrderedSets<'a> {
+    tokens: &'a [u32],
+    /// Where each set's tokens start.
+    starts: Vec<u64>,
+    sizes: Vec<u32>,
+    /// The collection of each set; empty for a self-join.
+    sides: Vec<Side>,
+    distinct_tokens: u32,
+    singletons: u32,
+}
+
+impl<'a> OrderedSets<'a> {
+    pub(super) fn new(sets: &'a TokenSets, groups: &Groups) -> Self {
+        let firsts = || (0..groups.len()).map(|group| groups.members(group as u32)[0] as usize);
+        let sides = match groups.collections() {
+            Collections::One => Vec::new(),
+            Collections::Two => firsts().map(|record| sets.side(record)).collect(),
+        };
+        Self {
+            tokens: sets.tokens(),
+            starts: firsts().map(|record| sets.start(record) as u64).collect(),
+            sizes: firsts().map(|record| sets.size(record)).collect(),
+            sides,
+            distinct_tokens: sets.distinct_tokens(),
+            singletons: sets.singletons(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    pub(super) fn get(&self, rank: u32) -> &'a [u32] {
+        &self.tokens[self.starts[rank as usize] as usize..][..self.sizes[rank as usize] as usize]
+    }
+
+    pub(super) fn size(&self, rank: u32) -> u32 {
+        self.sizes[rank as usize]
+    }
+
+    pub(super) fn side(&self, rank: u32) -> Side {
+        self.sides.get(rank as usize).copied().unwrap_or(Side::Left)
+    }
+
+    pub(super) fn collections(&self) -> Collections {
+        if self.sides.is_empty() { Collections::One } else { Collections::Two }
+    }
+
+    /// Whether two sets may form a pair as far as their collections go.
+    pub(super) fn may_pair(&self, x: u32, y: u32) -> bool {
+        self.sides.is_empty() || self.side(x) != self.side(y)
+    }
+
+    /// The rank of the first set of at least this size.
+    pub(super) fn first_of_size(&self, size: u32) -> u32 {
+        self.sizes.partition_point(|&own| own < size) as u32
+    }
+
+    pub(super) fn distinct_tokens(&self) -> u32 {
+        self.distinct_tokens
+    }
+
+    pub(super) fn singletons(&self) -> u32 {
+        self.singletons
+    }
+
+    pub(super) fn into_sizes(self) -> Vec<u32> {
+        self.sizes
+    }
+}

@@ -1,0 +1,69 @@
+//! What can go wrong inside the library, each with its remedy.
+
+use super::Measure;
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why the library could not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is neither a decimal nor a fraction.
+    #[error("`{0}` is not a threshold: write a decimal such as 0.8, or a fraction such as 4/5")]
+    NotAThreshold(String),
+    /// The threshold has more than nine digits, so its bounds might not fit exact arithmetic.
+    #[error("the threshold {text} has more than nine digits: write it as a fraction, for example {suggestion}")]
+    TooManyDigits {
+        /// The threshold as it was written.
+        text: String,
+        /// The simplest fraction that rounds to it.
+        suggestion: String,
+    },
+    /// The threshold lies outside what the measure allows.
+    #[error("the threshold {threshold} does not fit {measure}: give {}", .measure.thresholds())]
+    ThresholdOutOfRange {
+        /// The measure asked for.
+        measure: Measure,
+        /// The threshold as it was written.
+        threshold: String,
+    },
+    /// Neither a threshold nor a number of pairs was given.
+    #[error(
+        "which pairs? Give a threshold (for example --threshold 0.8), or how many of the best you want (--top 100)"
+    )]
+    NoThreshold,
+    /// An option's text is not one of its values.
+    #[error("`{text}` is not {expected}")]
+    BadOption {
+        /// What was written.
+        text: String,
+        /// What can be written.
+        expected: &'static str,
+    },
+    /// More than the 32-bit ids can number.
+    #[error("more than {limit} {what}: split the input")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// Edit distance was asked of token sets, or another measure of texts.
+    #[error("{measure} cannot be computed from this: edit distance compares texts, every other measure token sets")]
+    WrongInput {
+        /// The measure asked for.
+        measure: Measure,
+    },
+    /// The caller asked to stop.
+    #[error("stopped before the end, as asked")]
+    Cancelled,
+    /// The worker threads could not be started.
+    #[error("could not start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+}

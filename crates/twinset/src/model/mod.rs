@@ -1,0 +1,23 @@
+//! The nouns that every other layer speaks: token sets, measures, thresholds, pairs, statistics, explanations.
+//!
+//! Nothing here depends on another layer of the crate.
+
+mod error;
+mod explanation;
+mod measure;
+mod pair;
+mod run;
+mod stats;
+mod strings;
+mod threshold;
+mod token_sets;
+
+pub use error::{Error, Result};
+pub use explanation::Explanation;
+pub use measure::Measure;
+pub use pair::Pair;
+pub use run::{Cancel, Progress, Run};
+pub use stats::{Candidates, Seconds, Stats};
+pub use strings::Strings;
+pub use threshold::{Bounds, Collections, Side, Threshold};
+pub use token_sets::TokenSets;

@@ -1,0 +1,86 @@
+//! What every long call is given: threads, a way to watch it and a way to stop it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Error, Result};
+
+/// The conditions under which a long call runs.
+///
+/// ```
+/// # use twinset::Run;
+/// let run = Run { threads: Some(2), ..Run::default() };
+/// run.cancel.stop();
+/// assert!(run.check().is_err());
+/// ```
+#[derive(Clone, Default)]
+pub struct Run {
+    /// How many threads to use. `None`: the caller's rayon pool, or the global one, which has all cores.
+    pub threads: Option<usize>,
+    /// Told what is going on.
+    pub progress: Option<Arc<dyn Progress>>,
+    /// Ends the call early when set from another thread.
+    pub cancel: Cancel,
+}
+
+/// A flag that ends a long call; clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks every call that watches this flag to end with [`Error::Cancelled`].
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether someone asked.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Follows a long call. Methods are called from several threads.
+pub trait Progress: Send + Sync {
+    /// A stage begins: `total` units of work lie ahead, or an unknown number.
+    fn begin(&self, stage: &'static str, total: Option<u64>);
+    /// So many units are done.
+    fn advance(&self, units: u64);
+}
+
+impl Run {
+    /// Runs `work` on the threads asked for.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T> {
+        let Some(threads) = self.threads else { return Ok(work()) };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| Error::Threads { threads, reason: error.to_string() })?;
+        Ok(pool.install(work))
+    }
+
+    /// An error once the caller has asked to stop.
+    pub fn check(&self) -> Result<()> {
+        if self.cancel.is_stopped() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// Tells the progress sink that a stage begins.
+    pub fn begin(&self, stage: &'static str, total: Option<u64>) {
+        if let Some(progress) = &self.progress {
+            progress.begin(stage, total);
+        }
+    }
+
+    /// Tells the progress sink that work was done.
+    pub fn advance(&self, units: u64) {
+        if let Some(progress) = &self.progress {
+            progress.advance(units);
+        }
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("threads", &self.threads).field("cancel", &self.cancel).finish_non_exhaustive()
+    }
+}

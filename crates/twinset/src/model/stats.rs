@@ -1,0 +1,79 @@
+//! What a run did, in numbers.
+
+use serde::Serialize;
+
+/// What a join did. Serialises to the object that `--stats` writes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// The algorithm that ran.
+    pub algorithm: String,
+    /// Why it was chosen, where the choice was left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen_because: Option<String>,
+    /// Records read.
+    pub records: u64,
+    /// Records without tokens; they take part only when asked for.
+    pub empty_records: u64,
+    /// Different sets that took part.
+    pub distinct_sets: u64,
+    /// Tokens of all records.
+    pub tokens: u64,
+    /// Different tokens.
+    pub distinct_tokens: u64,
+    /// Candidates after each filter, in the order in which the filters apply.
+    pub candidates: Candidates,
+    /// Pairs found.
+    pub pairs: u64,
+    /// Wall-clock time of each stage.
+    pub seconds: Seconds,
+    /// The most memory that the process held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// How many pairs of different sets were left after each filter; `None` where the algorithm has no such filter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Candidates {
+    /// Pairs compared without any filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<u64>,
+    /// Pairs of suitable sizes that share a token of their prefixes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<u64>,
+    /// Those whose common tokens stand where enough others can follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positional: Option<u64>,
+    /// Those whose suffixes can be alike enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suffix: Option<u64>,
+}
+
+impl Candidates {
+    /// The pairs that had to be verified: what the last filter left.
+    pub fn verified(&self) -> u64 {
+        self.suffix.or(self.positional).or(self.prefix).or(self.all).unwrap_or(0)
+    }
+}
+
+impl std::ops::AddAssign for Candidates {
+    fn add_assign(&mut self, other: Self) {
+        let add = |a: &mut Option<u64>, b: Option<u64>| *a = a.map_or(b, |a| Some(a + b.unwrap_or(0)));
+        add(&mut self.all, other.all);
+        add(&mut self.prefix, other.prefix);
+        add(&mut self.positional, other.positional);
+        add(&mut self.suffix, other.suffix);
+    }
+}
+
+/// Wall-clock seconds of each stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Seconds {
+    /// Reading, decompressing and parsing the input.
+    pub read: f64,
+    /// Turning texts into token sets.
+    pub tokenize: f64,
+    /// Finding the pairs.
+    pub join: f64,
+    /// Writing the result.
+    pub write: f64,
+}

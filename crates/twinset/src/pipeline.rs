@@ -1,0 +1,92 @@
+//! Options in, pairs out: picks the method and runs it on the threads asked for.
+
+use crate::join::{Input, JoinOptions, Joined, join as join_exactly};
+use crate::model::{Bounds, Error, Measure, Result, Run, Threshold, TokenSets};
+use crate::tokenize::{TokenOptions, Tokenizer};
+
+/// Finds the pairs that the options ask for.
+///
+/// With [`top`](JoinOptions::top) and without a threshold, the threshold is lowered until there are enough pairs, so
+/// the result may hold more than were asked for; [`Joined::top`] chooses among them.
+///
+/// ```
+/// use twinset::{Input, JoinOptions, Run, TokenSets, join};
+///
+/// let sets = TokenSets::from_ids([vec![1, 2, 3, 4], vec![1, 2, 3, 5], vec![7, 8]])?;
+/// let options = JoinOptions::at("0.6".parse()?);
+/// let joined = join(Input::Sets(&sets), &options, &Run::default())?;
+/// let pair = joined.iter().next().unwrap();
+/// assert_eq!((pair.left, pair.right, pair.value), (0, 1, 0.6));
+/// # Ok::<(), twinset::Error>(())
+/// ```
+pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined> {
+    let bounds = |threshold| Bounds::new(options.measure, threshold, input.collections());
+    let last = match (options.threshold, options.top) {
+        (Some(threshold), _) => Some(bounds(threshold)?),
+        (None, Some(_)) => None,
+        (None, None) => return Err(Error::NoThreshold),
+    };
+    run.install(|| {
+        let Some(wanted) = options.top.filter(|_| last.is_none()) else {
+            return join_exactly(input, &last.expect("without --top there is a threshold"), options, run);
+        };
+        let mut steps = falling_thresholds(options.measure, input);
+        loop {
+            let threshold = steps.next().expect("the loop ends at the last threshold")?;
+            let joined = join_exactly(input, &bounds(threshold)?, options, run)?;
+            if joined.len() >= wanted as u64 || steps.peek().is_none() {
+                return Ok(joined);
+            }
+        }
+    })?
+}
+
+/// Thresholds from strict to lax, the last of which lets every pair pass that shares anything.
+fn falling_thresholds(
+    measure: Measure,
+    input: Input<'_>,
+) -> std::iter::Peekable<Box<dyn Iterator<Item = Result<Threshold>>>> {
+    let steps: Box<dyn Iterator<Item = Result<Threshold>>> = if measure.is_count() {
+        let largest = largest_size(input);
+        let doubling = std::iter::successors(Some(1u32), |&step| step.checked_mul(2)).take_while(move |&s| s < largest);
+        if measure.is_distance() {
+            // Two sets without a common token are as far apart as they have tokens.
+            let farthest = largest.saturating_mul(2);
+            Box::new(std::iter::once(0).chain(doubling).chain([largest, farthest]).map(Threshold::whole))
+        } else {
+            let halving: Vec<u32> = doubling.collect();
+            Box::new(halving.into_iter().rev().map(Threshold::whole))
+        }
+    } else {
+        let tenths = (1..=9).rev().map(|tenths| Threshold::new(tenths, 10));
+        let small = [(1, 20), (1, 100), (1, 10_000), (1, 1_000_000_000)].into_iter().map(|(p, q)| Threshold::new(p, q));
+        Box::new(tenths.chain(small))
+    };
+    steps.peekable()
+}
+
+/// The largest number of tokens, or characters, of a record; at least 2.
+fn largest_size(input: Input<'_>) -> u32 {
+    let largest = match input {
+        Input::Sets(sets) => (0..sets.len()).map(|record| sets.size(record)).max(),
+        Input::Texts { texts, .. } => texts.iter().map(|text| text.chars().count() as u32).max(),
+    };
+    largest.unwrap_or(0).clamp(2, 500_000_000)
+}
+
+/// Token sets of texts, in one call. For more texts than fit in memory, see [`Tokenizer`].
+///
+/// ```
+/// use twinset::{Input, JoinOptions, Run, TokenOptions, join, tokenize};
+///
+/// let texts = ["yes as soon as possible", "as soon as possible please"];
+/// let sets = tokenize(texts, &TokenOptions::default())?;
+/// let joined = join(Input::Sets(&sets), &JoinOptions::at("2/3".parse()?), &Run::default())?;
+/// assert_eq!(joined.len(), 1);
+/// # Ok::<(), twinset::Error>(())
+/// ```
+pub fn tokenize<'t>(texts: impl IntoIterator<Item = &'t str>, options: &TokenOptions) -> Result<TokenSets> {
+    let tokenizer = Tokenizer::new(options);
+    let block = tokenizer.block(texts)?;
+    tokenizer.finish([block])
+}

@@ -1,0 +1,37 @@
+//! The hash of a token: the same on every machine, for ever.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The 64-bit hash of a token's bytes and its number among the equal tokens of its record (1 for the first).
+///
+/// It is XXH3 with the seed `repeat − 1`. Samples and everything that is kept on disk rely on it.
+pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
+    xxh3_64_with_seed(token, u64::from(repeat) - 1)
+}
+
+/// A hash of ids within one run, for looking up runs of them: multiply and fold, as in wyhash.
+pub(crate) fn id_hash(ids: &[u32], seed: u32) -> u64 {
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        (product as u64) ^ (product >> 64) as u64
+    };
+    let mut hash = u64::from(seed) ^ 0x9e37_79b9_7f4a_7c15;
+    for &id in ids {
+        hash = fold(hash ^ u64::from(id) ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db);
+    }
+    fold(hash ^ ids.len() as u64, 0x8ebc_6af0_9c88_c6e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of the reference implementation of XXH3.
+    #[test]
+    fn hashes_are_the_same_for_ever() {
+        assert_eq!(token_hash(b"", 1), 0x2d06_8005_38d3_94c2);
+        assert_eq!(token_hash(b"as", 1), 0x1e08_44fa_8dcc_d17d);
+        assert_eq!(token_hash(b"as", 2), 0x457f_03d5_9e96_6194);
+        assert_eq!(token_hash("señal larga, más de dieciséis bytes".as_bytes(), 1), 0x82be_fa6a_dc33_7adf);
+    }
+}

@@ -1,0 +1,18 @@
+//! From texts to token sets.
+//!
+//! A text is cut into tokens ([`text`]), repeats within the record are numbered or dropped ([`repeats`]), a sample
+//! may be taken ([`reduce`]), the rest is given ids ([`dictionary`]), and at the end ids become ranks from rare to
+//! frequent. Blocks of records go through all of it in parallel ([`tokenizer`]); no string is allocated per token.
+
+mod dictionary;
+mod hash;
+mod options;
+mod reduce;
+mod repeats;
+mod text;
+mod tokenizer;
+
+pub(crate) use hash::id_hash;
+pub use hash::token_hash;
+pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
+pub use tokenizer::{BlockTokenizer, TokenBlock, TokenNames, Tokenizer};

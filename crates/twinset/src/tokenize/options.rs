@@ -1,0 +1,172 @@
+//! How texts become tokens, as the user says it.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Error;
+
+/// How texts become token sets.
+///
+/// ```
+/// # use twinset::TokenOptions;
+/// let options: TokenOptions = serde_json::from_str(r#"{"tokens": "shingles:5", "repeats": "ignore"}"#)?;
+/// assert_eq!(options.tokens.to_string(), "shingles:5");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct TokenOptions {
+    /// What a token is: words, qgrams:Q, shingles:K, lines or items
+    ///
+    /// words: runs of letters, digits and _, lower-cased. qgrams:Q: Q consecutive characters, lower-cased, white space
+    /// made one space. shingles:K: K consecutive words. lines: lines as they stand. items: what white space separates,
+    /// as it stands.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", default_value_t, help_heading = "Tokens"))]
+    pub tokens: TokenKind,
+    /// What becomes of a token's second occurrence in a record: number (it is another token) or ignore
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "Tokens"))]
+    pub repeats: Repeats,
+    /// Keep a sample of each record's tokens: minwise:N (those with the N smallest hashes) or mod:M (one in M)
+    ///
+    /// Pairs of reduced records are estimates.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SAMPLE", help_heading = "Tokens"))]
+    pub reduce: Option<Reduce>,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum TokenKind {
+    /// Maximal runs of letters, digits and `_`, lower-cased. Letters include combining marks.
+    #[default]
+    Words,
+    /// So many consecutive characters of the lower-cased text, runs of white space made one space.
+    QGrams(NonZeroU32),
+    /// So many consecutive words.
+    Shingles(NonZeroU32),
+    /// Lines, as they stand; empty ones do not count.
+    Lines,
+    /// What white space separates, as it stands.
+    Items,
+}
+
+impl fmt::Display for TokenKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words => f.write_str("words"),
+            Self::QGrams(q) => write!(f, "qgrams:{q}"),
+            Self::Shingles(k) => write!(f, "shingles:{k}"),
+            Self::Lines => f.write_str("lines"),
+            Self::Items => f.write_str("items"),
+        }
+    }
+}
+
+impl FromStr for TokenKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let kind = match text.split_once(':') {
+            None if text == "words" => Some(Self::Words),
+            None if text == "lines" => Some(Self::Lines),
+            None if text == "items" => Some(Self::Items),
+            Some(("qgrams", q)) => length(q).map(Self::QGrams),
+            Some(("shingles", k)) => length(k).map(Self::Shingles),
+            _ => None,
+        };
+        let expected = "a kind of token: words, qgrams:Q, shingles:K, lines or items (Q and K from 1 to 1000)";
+        kind.ok_or_else(|| Error::BadOption { text: text.to_owned(), expected })
+    }
+}
+
+/// A length of q-grams or shingles.
+fn length(text: &str) -> Option<NonZeroU32> {
+    text.parse::<NonZeroU32>().ok().filter(|length| length.get() <= 1000)
+}
+
+/// What becomes of a token's second occurrence in a record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Repeats {
+    /// It is another token: the second "as" differs from the first.
+    #[default]
+    Number,
+    /// It is dropped: records are plain sets.
+    Ignore,
+}
+
+impl fmt::Display for Repeats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Number => "number",
+            Self::Ignore => "ignore",
+        })
+    }
+}
+
+impl FromStr for Repeats {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "number" => Ok(Self::Number),
+            "ignore" => Ok(Self::Ignore),
+            _ => Err(Error::BadOption { text: text.to_owned(), expected: "number or ignore" }),
+        }
+    }
+}
+
+/// Which of a record's tokens are kept, by their hashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Reduce {
+    /// Those with the N smallest hashes.
+    MinWise(NonZeroU32),
+    /// Those whose hash is 0 modulo M.
+    Mod(NonZeroU32),
+}
+
+impl fmt::Display for Reduce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MinWise(n) => write!(f, "minwise:{n}"),
+            Self::Mod(m) => write!(f, "mod:{m}"),
+        }
+    }
+}
+
+impl FromStr for Reduce {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let reduce = match text.split_once(':') {
+            Some(("minwise", n)) => n.parse().ok().map(Self::MinWise),
+            Some(("mod", m)) => m.parse().ok().map(Self::Mod),
+            _ => None,
+        };
+        let expected = "a sample: minwise:N or mod:M, with N and M from 1";
+        reduce.ok_or_else(|| Error::BadOption { text: text.to_owned(), expected })
+    }
+}
+
+/// In JSON these options are the same text as on the command line.
+macro_rules! as_text {
+    ($($kind:ty),*) => {$(
+        impl TryFrom<String> for $kind {
+            type Error = Error;
+            fn try_from(text: String) -> Result<Self, Error> {
+                text.parse()
+            }
+        }
+        impl From<$kind> for String {
+            fn from(kind: $kind) -> String {
+                kind.to_string()
+            }
+        }
+    )*};
+}
+as_text!(TokenKind, Reduce);

@@ -1,0 +1,215 @@
+//! Cuts a text into tokens.
+//!
+//! Tokens are pushed as ranges of a buffer that holds the text in the form in which it is compared, so that a token
+//! is never a string of its own.
+
+use unicode_normalization::char::is_combining_mark;
+
+use super::TokenKind;
+
+/// Appends the tokens of `text` to `buffer` and reports where each lies in it.
+pub(super) fn tokens(text: &str, kind: TokenKind, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
+    match kind {
+        TokenKind::Words => words(text, buffer, push),
+        TokenKind::Shingles(length) => {
+            let length = length.get() as usize;
+            let mut starts = Vec::new();
+            let mut ends = Vec::new();
+            words(text, buffer, |start, end| {
+                starts.push(start);
+                ends.push(end);
+            });
+            // A text with fewer words is a single token.
+            for first in 0..(starts.len() + 1).saturating_sub(length).max(usize::from(!starts.is_empty())) {
+                push(starts[first], ends[(first + length).min(ends.len()) - 1]);
+            }
+        }
+        TokenKind::QGrams(length) => {
+            let from = buffer.len();
+            lower_with_single_spaces(text, buffer);
+            grams(&buffer[from..], length.get() as usize, |start, end| push(from + start, from + end));
+        }
+        TokenKind::Lines => {
+            for line in text.lines().filter(|line| !line.is_empty()) {
+                push_bytes(line, buffer, &mut push);
+            }
+        }
+        TokenKind::Items => {
+            for item in text.split_whitespace() {
+                push_bytes(item, buffer, &mut push);
+            }
+        }
+    }
+}
+
+fn push_bytes(token: &str, buffer: &mut Vec<u8>, push: &mut impl FnMut(usize, usize)) {
+    let start = buffer.len();
+    buffer.extend_from_slice(token.as_bytes());
+    push(start, buffer.len());
+}
+
+/// Lower-cased words, one space between each two in the buffer, so that a shingle is one range of it.
+fn words(text: &str, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
+    if text.is_ascii() {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if ASCII_WORD[bytes[at] as usize] == 0 {
+                at += 1;
+                continue;
+            }
+            let start = buffer.len();
+            while at < bytes.len() && ASCII_WORD[bytes[at] as usize] != 0 {
+                buffer.push(ASCII_WORD[bytes[at] as usize]);
+                at += 1;
+            }
+            push(start, buffer.len());
+            buffer.push(b' ');
+        }
+        return;
+    }
+    let mut start = None;
+    lower(text, |letter| {
+        if letter.is_alphanumeric() || letter == '_' || is_combining_mark(letter) {
+            start.get_or_insert(buffer.len());
+            push_char(letter, buffer);
+        } else if let Some(start) = start.take() {
+            push(start, buffer.len());
+            buffer.push(b' ');
+        }
+    });
+    if let Some(start) = start {
+        push(start, buffer.len());
+        buffer.push(b' ');
+    }
+}
+
+/// The lower-case byte for ASCII letters, digits and `_`; 0 for all others.
+static ASCII_WORD: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Lower-cases a text, character by character where that is the same.
+fn lower(text: &str, mut push: impl FnMut(char)) {
+    if text.contains('Σ') {
+        // A capital sigma becomes ς at the end of a word and σ elsewhere; only the whole text tells.
+        text.to_lowercase().chars().for_each(push);
+    } else {
+        for letter in text.chars() {
+            if letter.is_ascii() {
+                push(letter.to_ascii_lowercase());
+            } else {
+                letter.to_lowercase().for_each(&mut push);
+            }
+        }
+    }
+}
+
+fn push_char(letter: char, buffer: &mut Vec<u8>) {
+    if letter.is_ascii() {
+        buffer.push(letter as u8);
+    } else {
+        buffer.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+fn lower_with_single_spaces(text: &str, buffer: &mut Vec<u8>) {
+    let mut after_space = false;
+    lower(text, |letter| {
+        let space = letter.is_whitespace();
+        if !space {
+            push_char(letter, buffer);
+        } else if !after_space {
+            buffer.push(b' ');
+        }
+        after_space = space;
+    });
+}
+
+/// Every run of `length` characters; all of a shorter, non-empty text.
+pub(super) fn grams(text: &[u8], length: usize, mut push: impl FnMut(usize, usize)) {
+    if text.is_empty() {
+        return;
+    }
+    // The starts of the characters that the current gram spans, oldest first.
+    let is_start = |byte: u8| byte & 0xC0 != 0x80;
+    let mut end = 0;
+    for _ in 0..length {
+        if end == text.len() {
+            break;
+        }
+        end += 1;
+        while end < text.len() && !is_start(text[end]) {
+            end += 1;
+        }
+    }
+    let mut start = 0;
+    push(start, end);
+    while end < text.len() {
+        end += 1;
+        while end < text.len() && !is_start(text[end]) {
+            end += 1;
+        }
+        start += 1;
+        while !is_start(text[start]) {
+            start += 1;
+        }
+        push(start, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str, kind: &str) -> Vec<String> {
+        let mut buffer = b"earlier text ".to_vec();
+        let mut ranges = Vec::new();
+        tokens(text, kind.parse().unwrap(), &mut buffer, |start, end| ranges.push(start..end));
+        ranges.into_iter().map(|range| String::from_utf8(buffer[range].to_vec()).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_kind_cuts_as_documented() {
+        for (kind, text, expected) in [
+            ("words", "Yes, as_soon as\tPOSSIBLE-42!", &["yes", "as_soon", "as", "possible", "42"][..]),
+            ("words", "Straße ÉCOLE ΟΔΟΣ", &["straße", "école", "οδος"]),
+            // A letter with a combining mark stays in one piece.
+            ("words", "cafe\u{301} noir", &["cafe\u{301}", "noir"]),
+            ("words", "... !", &[]),
+            ("words", "日本語 x²", &["日本語", "x²"]),
+            ("qgrams:3", "Ab \n cd", &["ab ", "b c", " cd"]),
+            ("qgrams:2", "né", &["né"]),
+            ("qgrams:2", "néz", &["né", "éz"]),
+            ("qgrams:5", "abc", &["abc"]),
+            ("qgrams:5", "", &[]),
+            ("shingles:2", "The quick, brown fox", &["the quick", "quick brown", "brown fox"]),
+            ("shingles:4", "Too short", &["too short"]),
+            ("shingles:2", "?!", &[]),
+            ("lines", "One\r\n\nTwo words\n", &["One", "Two words"]),
+            ("items", " 12  A-b\tÇ ", &["12", "A-b", "Ç"]),
+        ] {
+            assert_eq!(cut(text, kind), expected, "{kind} of {text:?}");
+        }
+    }
+
+    /// Text that is not ASCII takes another path; it must cut ASCII parts in the same way.
+    #[test]
+    fn ascii_and_other_text_are_cut_alike() {
+        let text = "It's a TEST_case: 3.14, x--y\u{7f} \u{b}z";
+        for kind in ["words", "qgrams:3", "shingles:3", "items", "lines"] {
+            let both = cut(&format!("{text}\nЖ"), kind);
+            for token in cut(text, kind) {
+                assert!(both.contains(&token), "{kind}: {token:?} not in {both:?}");
+            }
+        }
+    }
+}
