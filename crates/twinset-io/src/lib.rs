@@ -1,1 +1,19 @@
+//! Reads collections from files, and writes what was found in them.
+//!
+//! [`read`] turns files into blocks of records, [`load`](load()) turns those into a [`Collection`], [`write`](mod@write)
+//! puts results into files that are complete or not there at all. [`generate`] makes collections up.
+#![forbid(unsafe_code)]
 
+mod error;
+mod size;
+
+pub mod generate;
+mod load;
+pub mod read;
+pub mod write;
+
+pub use error::{Error, Result};
+pub use load::{Collection, Content, Ids, load};
+pub use read::{Format, ReadOptions};
+pub use size::ByteSize;
+pub use write::{Output, OutputFormat, OutputOptions};

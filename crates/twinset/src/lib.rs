@@ -1,12 +1,14 @@
 //! Finds near duplicates in collections of token sets.
 #![forbid(unsafe_code)]
 
+mod explain;
 mod join;
 pub mod model;
 mod pipeline;
 mod tokenize;
 
-pub use join::{Algorithm, Input, JoinOptions, Joined};
+pub use explain::{Explained, explain};
+pub use join::{Algorithm, Input, JoinOptions, Joined, sort_by_likeness};
 pub use model::*;
 pub use pipeline::{join, tokenize};
 pub use tokenize::{

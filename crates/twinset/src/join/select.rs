@@ -6,9 +6,14 @@ use std::collections::BinaryHeap;
 use crate::model::{Collections, Measure, Pair};
 
 /// Orders pairs from the most similar to the least, ties in input order.
-pub(super) fn by_likeness(measure: Measure, a: &Pair, b: &Pair) -> Ordering {
+fn by_likeness(measure: Measure, a: &Pair, b: &Pair) -> Ordering {
     let values = if measure.is_distance() { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) };
     values.then((a.left, a.right).cmp(&(b.left, b.right)))
+}
+
+/// Sorts pairs from the most similar to the least, ties in input order.
+pub fn sort_by_likeness(pairs: &mut [Pair], measure: Measure) {
+    pairs.sort_unstable_by(|a, b| by_likeness(measure, a, b));
 }
 
 /// The `k` most similar of the pairs, most similar first.
@@ -54,7 +59,7 @@ pub(super) fn best(
     records: usize,
 ) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = pairs.collect();
-    pairs.sort_unstable_by(|a, b| by_likeness(measure, a, b));
+    sort_by_likeness(&mut pairs, measure);
     let offset = if collections == Collections::Two { left_len } else { 0 };
     let mut taken = vec![false; records];
     pairs.retain(|pair| {

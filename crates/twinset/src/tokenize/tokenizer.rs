@@ -190,6 +190,22 @@ pub struct TokenBlock {
     ids: Vec<u32>,
 }
 
+impl TokenBlock {
+    /// Keeps only the records whose positions in the block pass.
+    pub fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let (mut lengths, mut ids, mut start) = (Vec::new(), Vec::new(), 0);
+        for (position, &length) in self.lengths.iter().enumerate() {
+            let end = start + length as usize;
+            if keep(position) {
+                lengths.push(length);
+                ids.extend_from_slice(&self.ids[start..end]);
+            }
+            start = end;
+        }
+        (self.lengths, self.ids) = (lengths, ids);
+    }
+}
+
 impl BlockTokenizer<'_> {
     /// Adds a record.
     pub fn push(&mut self, text: &str) -> Result<()> {

@@ -1,0 +1,215 @@
+//! `twinset join`: every pair at or above the threshold.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use twinset::{JoinOptions, Joined, Measure, Pair, Stats, Strings, TokenOptions};
+use twinset_io::read::Inputs;
+use twinset_io::write::{PairTable, Shown};
+use twinset_io::{Collection, Content, OutputOptions, ReadOptions, load};
+
+use crate::session::{Session, SessionOptions, count, peak_memory};
+
+/// Finds all pairs of records at or above a threshold, in one collection or between two
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Join {
+    /// Files, a folder, a quoted glob, or - for standard input; a second one is joined with the first
+    #[arg(required = true, num_args = 1..=2, value_names = ["LEFT", "RIGHT"])]
+    inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    join: JoinOptions,
+    /// Add this field of both records to the output; repeat it for several
+    #[arg(long, value_name = "FIELD")]
+    show: Vec<String>,
+    /// Only pairs that agree in this field
+    #[arg(long, value_name = "FIELD")]
+    same: Option<String>,
+    /// Only the number of pairs
+    #[arg(long)]
+    count: bool,
+    /// Write what was done as JSON: candidates after each filter, seconds of each stage, peak memory
+    #[arg(long, value_name = "FILE")]
+    stats: Option<PathBuf>,
+    #[command(flatten)]
+    tokens: TokenOptions,
+    #[command(flatten)]
+    read: ReadOptions,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    session: SessionOptions,
+}
+
+const EXAMPLES: &str = "Examples:
+  Near-duplicate titles, with the titles beside the ids:
+    twinset join titles.tsv --threshold 0.7 --show text
+  Records of two sources, each matched at most once:
+    twinset join dblp.csv acm.csv --text title --threshold 0.8 --best
+  Typing errors: at most two letters differ:
+    twinset join names.txt --measure edit --threshold 2
+  Documents that share most of their five-word shingles, in all shards of a folder:
+    twinset join crawl/ --text body --tokens shingles:5 --threshold 0.8 --output pairs.parquet
+  The hundred most similar pairs:
+    twinset join titles.tsv --top 100
+
+Columns are left,right,similarity (distance for hamming and edit), sorted by the records' order in the input.";
+
+impl Join {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        self.check()?;
+        let session = self.session.begin();
+        let output = self.output.open()?;
+        let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;
+
+        let collection = self.load(&session)?;
+        let mut joined = twinset::join(collection.input(), &self.join, &session.run)?;
+        if self.same.is_some() {
+            joined = joined.within_classes(classes(&collection.extra[self.show.len()]));
+        }
+
+        session.clear_bar();
+        let begin = Instant::now();
+        let written =
+            if self.count { self.write_count(output, &joined)? } else { self.write(output, &collection, &joined)? };
+        let mut stats = joined.stats.clone();
+        stats.pairs = written;
+        stats.seconds = collection.seconds;
+        stats.seconds.join = joined.stats.seconds.join;
+        stats.seconds.write = begin.elapsed().as_secs_f64();
+        stats.peak_memory_bytes = peak_memory();
+        if let Some(mut file) = stats_file {
+            let json = serde_json::to_string_pretty(&stats)?;
+            file.write_all(json.as_bytes())
+                .and_then(|()| file.write_all(b"\n"))
+                .map_err(|error| file.failure(&error))?;
+            file.finish()?;
+        }
+        session.summarize(&self.summary(&collection, &stats));
+        Ok(())
+    }
+
+    /// Refuses at once what would fail after long work.
+    fn check(&self) -> anyhow::Result<()> {
+        match self.join.threshold {
+            Some(threshold) => {
+                twinset::Bounds::new(self.join.measure, threshold, twinset::Collections::One)?;
+            }
+            None if self.join.top.is_none() => return Err(twinset::Error::NoThreshold.into()),
+            None => {}
+        }
+        let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+        if self.inputs.iter().filter(is_stdin).count() > 1 {
+            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
+        }
+        Ok(())
+    }
+
+    fn load(&self, session: &Session) -> anyhow::Result<Collection> {
+        let sides: Vec<Inputs> =
+            self.inputs.iter().map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?;
+        let content = match self.join.measure {
+            Measure::Edit => Content::Texts,
+            _ => Content::Sets(&self.tokens),
+        };
+        let extra: Vec<String> = self.show.iter().chain(&self.same).cloned().collect();
+        Ok(load(&sides, &self.read, content, &extra, &session.run)?)
+    }
+
+    /// The pairs that are wanted, in the order in which they are written.
+    fn selected(&self, joined: &Joined) -> Option<Vec<Pair>> {
+        match (self.join.top, self.join.best) {
+            (None, false) => None,
+            (Some(k), false) => Some(joined.top(k)),
+            (None, true) => Some(joined.best()),
+            (Some(k), true) => {
+                let mut best = joined.best();
+                twinset::sort_by_likeness(&mut best, joined.measure());
+                best.truncate(k);
+                Some(best)
+            }
+        }
+    }
+
+    fn write_count(&self, mut output: twinset_io::Output, joined: &Joined) -> anyhow::Result<u64> {
+        let pairs = self.selected(joined).map_or(joined.len(), |pairs| pairs.len() as u64);
+        writeln!(output, "{pairs}").map_err(|error| output.failure(&error))?;
+        output.finish()?;
+        Ok(pairs)
+    }
+
+    fn write(&self, output: twinset_io::Output, collection: &Collection, joined: &Joined) -> anyhow::Result<u64> {
+        let sides: Vec<(Strings, Strings)> = match &collection.right {
+            None => Vec::new(),
+            Some(_) => collection.extra.iter().map(|column| split(column, collection.left.len())).collect(),
+        };
+        let shown: Vec<Shown<'_>> = (self.show.iter().enumerate())
+            .map(|(at, name)| match sides.get(at) {
+                Some((left, right)) => Shown { name, left, right },
+                None => Shown { name, left: &collection.extra[at], right: &collection.extra[at] },
+            })
+            .collect();
+        let ids = (&collection.left, collection.right_ids());
+        let mut table = PairTable::create(output, self.output.format(), joined.measure(), ids, &shown)?;
+        let mut written = 0;
+        let mut add = |pair: &Pair| {
+            written += 1;
+            table.pair(pair)
+        };
+        match self.selected(joined) {
+            Some(pairs) => pairs.iter().try_for_each(add)?,
+            None => joined.iter().try_for_each(|pair| add(&pair))?,
+        }
+        table.finish()?;
+        Ok(written)
+    }
+
+    fn summary(&self, collection: &Collection, stats: &Stats) -> Vec<String> {
+        let mut lines = vec![format!(
+            "{} ({} different), {} ({} different)",
+            count(stats.records, "record"),
+            stats.distinct_sets,
+            count(stats.tokens, "token"),
+            stats.distinct_tokens,
+        )];
+        if stats.empty_records > 0 {
+            let records = count(stats.empty_records, "record");
+            lines.push(format!("{records} without any token took no part (--empty lets them)"));
+        }
+        if let Some(file) = &self.read.rejects {
+            lines.push(format!("{} left out, see {}", count(collection.rejected, "bad record"), file.display()));
+        }
+        if collection.skipped_files > 0 {
+            let files = count(collection.skipped_files, "file");
+            lines.push(format!("{files} skipped: the ending does not tell the format (--format reads all)"));
+        }
+        if self.tokens.reduce.is_some() {
+            lines.push("the similarities are estimates: they compare samples of the tokens (--reduce)".to_owned());
+        }
+        lines.push(format!(
+            "{} by {} from {}",
+            count(stats.pairs, "pair"),
+            stats.algorithm,
+            count(stats.candidates.verified(), "candidate"),
+        ));
+        lines
+    }
+}
+
+/// Equal values get equal numbers.
+fn classes(values: &Strings) -> Vec<u32> {
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    values
+        .iter()
+        .map(|value| {
+            let next = numbers.len() as u32;
+            *numbers.entry(value).or_insert(next)
+        })
+        .collect()
+}
+
+fn split(column: &Strings, at: usize) -> (Strings, Strings) {
+    (column.iter().take(at).collect(), column.iter().skip(at).collect())
+}

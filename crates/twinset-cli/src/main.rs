@@ -1,0 +1,54 @@
+//! The `twinset` command. Each subcommand has a file of its own; this one lists them.
+
+mod explain;
+mod failure;
+mod generate;
+mod interrupt;
+mod join;
+mod progress;
+mod session;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Finds near duplicates: every pair at or above a threshold, none missing.
+#[derive(Parser)]
+#[command(name = "twinset", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  twinset join titles.tsv --threshold 0.7
+  twinset join dblp.csv acm.csv --text title --threshold 0.8 --best
+  twinset explain titles.tsv 3 17 --threshold 0.7
+
+Run `twinset COMMAND --help` for the options of a command and more examples.";
+
+#[derive(Subcommand)]
+enum Command {
+    Join(join::Join),
+    Explain(explain::Explain),
+    Generate(generate::Generate),
+    /// Prints a script that completes commands and options in a shell
+    #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Join(join) => join.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::Generate(generate) => generate.run(),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "twinset", &mut std::io::stdout());
+            Ok(())
+        }
+    };
+    failure::exit_code(result)
+}

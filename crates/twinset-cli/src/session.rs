@@ -1,0 +1,80 @@
+//! What all commands share: threads, quietness, the progress bar, the closing summary.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use twinset::Run;
+
+use crate::interrupt;
+use crate::progress::Bar;
+
+/// Options of every command.
+#[derive(clap::Args)]
+pub(crate) struct SessionOptions {
+    /// How many threads (default: all cores)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Run")]
+    threads: Option<u16>,
+    /// No progress bar, no closing summary
+    #[arg(long, short, help_heading = "Run")]
+    quiet: bool,
+}
+
+/// One run of a command.
+pub(crate) struct Session {
+    pub(crate) run: Run,
+    bar: Option<Arc<Bar>>,
+    begin: Instant,
+}
+
+impl SessionOptions {
+    /// Begins the run: from now on it can be interrupted.
+    pub(crate) fn begin(&self) -> Session {
+        let bar = (!self.quiet).then(|| Arc::new(Bar::new()));
+        let run = Run {
+            threads: self.threads.map(usize::from),
+            progress: bar.clone().map(|bar| bar as Arc<dyn twinset::Progress>),
+            ..Run::default()
+        };
+        interrupt::watch(&run.cancel);
+        Session { run, bar, begin: Instant::now() }
+    }
+}
+
+impl Session {
+    /// Removes the progress bar before results are written.
+    pub(crate) fn clear_bar(&self) {
+        if let Some(bar) = &self.bar {
+            bar.clear();
+        }
+    }
+
+    /// Ends the run with a summary on standard error, unless it is to be quiet.
+    pub(crate) fn summarize(&self, lines: &[String]) {
+        self.clear_bar();
+        if self.bar.is_none() {
+            return;
+        }
+        for line in lines {
+            eprintln!("{line}");
+        }
+        let memory = peak_memory().map(|bytes| format!(", {} of memory", bytes_in_words(bytes)));
+        eprintln!("{:.2} s{}", self.begin.elapsed().as_secs_f64(), memory.unwrap_or_default());
+    }
+}
+
+/// The most memory that this process has held.
+pub(crate) fn peak_memory() -> Option<u64> {
+    let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).ok()?;
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    u64::try_from(usage.max_rss()).ok().map(|units| units * unit)
+}
+
+fn bytes_in_words(bytes: u64) -> String {
+    indicatif::HumanBytes(bytes).to_string()
+}
+
+/// `1 record`, `2,000 records`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    let number_text = indicatif::HumanCount(number);
+    format!("{number_text} {noun}{}", if number == 1 { "" } else { "s" })
+}

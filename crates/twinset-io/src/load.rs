@@ -1,0 +1,305 @@
+//! From files to a collection that can be joined: reads, parses and tokenises on all threads, keeping only what the
+//! join needs.
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use hashbrown::HashTable;
+use twinset::{Input, Run, Seconds, Strings, TokenBlock, TokenNames, TokenOptions, TokenSets, Tokenizer};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::read::{Bad, Inputs, ReadOptions, Rejects, for_each_block};
+use crate::{Error, Result};
+
+/// What is kept of the records' texts.
+#[derive(Debug, Clone, Copy)]
+pub enum Content<'a> {
+    /// Their token sets.
+    Sets(&'a TokenOptions),
+    /// Their token sets, the names of the tokens, and the texts.
+    NamedSets(&'a TokenOptions),
+    /// The texts themselves.
+    Texts,
+}
+
+/// One or two collections in memory.
+pub struct Collection {
+    /// The names of the left, or only, collection's records.
+    pub left: Ids,
+    /// The names of the right collection's records.
+    pub right: Option<Ids>,
+    /// Token sets, unless only texts were wanted.
+    pub sets: Option<TokenSets>,
+    /// The names of the tokens, if they were wanted.
+    pub names: Option<TokenNames>,
+    /// The texts, if they were wanted; those of the right collection after those of the left.
+    pub texts: Option<Strings>,
+    /// Further fields, in the order in which they were asked for; the right collection's after the left's.
+    pub extra: Vec<Strings>,
+    /// Bad records that were left out.
+    pub rejected: u64,
+    /// Files of folders that were left out, as their endings are not known.
+    pub skipped_files: u64,
+    /// Time for reading and tokenising.
+    pub seconds: Seconds,
+}
+
+impl Collection {
+    /// What the library joins.
+    pub fn input(&self) -> Input<'_> {
+        match (&self.sets, &self.texts) {
+            (Some(sets), _) => Input::Sets(sets),
+            (None, Some(texts)) => Input::Texts { texts, left: self.right.as_ref().map(|_| self.left.len()) },
+            (None, None) => unreachable!("a collection has sets or texts"),
+        }
+    }
+
+    /// The names of the records that stand on the right of a pair.
+    pub fn right_ids(&self) -> &Ids {
+        self.right.as_ref().unwrap_or(&self.left)
+    }
+}
+
+/// The names of a collection's records.
+#[derive(Debug, Clone)]
+pub enum Ids {
+    /// Their numbers, from 1.
+    Numbered(u64),
+    /// Their numbers, some of which are missing as the records were bad.
+    Numbers(Vec<u64>),
+    /// What a field names them.
+    Names(Strings),
+}
+
+impl Ids {
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbered(count) => *count as usize,
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Names(names) => names.len(),
+        }
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of the record at a position.
+    pub fn get(&self, position: usize) -> Cow<'_, str> {
+        match self {
+            Self::Numbered(_) => Cow::Owned((position + 1).to_string()),
+            Self::Numbers(numbers) => Cow::Owned(numbers[position].to_string()),
+            Self::Names(names) => Cow::Borrowed(names.get(position)),
+        }
+    }
+
+    /// The position of the record with this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        (0..self.len()).find(|&position| self.get(position) == name)
+    }
+}
+
+/// What is kept of one block.
+struct LoadedBlock {
+    collection: usize,
+    file: String,
+    /// The records' names, where any has one; an unnamed record has an empty one, and `unnamed` says so.
+    names: Option<Strings>,
+    unnamed: Vec<usize>,
+    lines: Vec<u64>,
+    /// Positions of bad records among all of the block.
+    bad: Vec<usize>,
+    tokens: TokenBlock,
+    texts: Strings,
+    extra: Vec<Strings>,
+    records: usize,
+}
+
+/// Reads one or two collections.
+pub fn load(
+    collections: &[Inputs],
+    options: &ReadOptions,
+    content: Content<'_>,
+    extra: &[String],
+    run: &Run,
+) -> Result<Collection> {
+    run.install(|| load_here(collections, options, content, extra, run))?
+}
+
+fn load_here(
+    collections: &[Inputs],
+    options: &ReadOptions,
+    content: Content<'_>,
+    extra: &[String],
+    run: &Run,
+) -> Result<Collection> {
+    let begin = Instant::now();
+    let rejects = options.rejects.as_deref().map(Rejects::create).transpose()?.map(Mutex::new);
+    let (token_options, keep_texts) = match content {
+        Content::Sets(options) => (Some(options), false),
+        Content::NamedSets(options) => (Some(options), true),
+        Content::Texts => (None, true),
+    };
+    let tokenizer = token_options.map(Tokenizer::new);
+    let tokenizing = AtomicU64::new(0);
+    let (mut blocks, reading) = for_each_block(collections, options, extra, rejects.as_ref(), run, |info, records| {
+        let begin = Instant::now();
+        let mut block = LoadedBlock {
+            collection: info.collection,
+            file: info.file,
+            names: None,
+            unnamed: Vec::new(),
+            lines: Vec::new(),
+            bad: info.bad,
+            tokens: TokenBlock::default(),
+            texts: Strings::default(),
+            extra: vec![Strings::default(); extra.len()],
+            records: records.len(),
+        };
+        if records.iter().any(|record| record.id.is_some()) {
+            block.names = Some(records.iter().map(|record| record.id.as_deref().unwrap_or_default()).collect());
+            block.unnamed = (0..records.len()).filter(|&position| records[position].id.is_none()).collect();
+            block.lines = records.iter().map(|record| record.line).collect();
+        }
+        for record in &records {
+            for (column, value) in block.extra.iter_mut().zip(&record.extra) {
+                column.push(value);
+            }
+            if keep_texts {
+                block.texts.push(&record.text);
+            }
+        }
+        if let Some(tokenizer) = &tokenizer {
+            block.tokens = tokenizer.block(records.iter().map(|record| record.text.as_ref()))?;
+        }
+        tokenizing.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        Ok(block)
+    })?;
+    // Reading and tokenising share the threads; the wall time is split as their own times are.
+    let passed = begin.elapsed().as_secs_f64();
+    let tokenizing = tokenizing.into_inner() as f64 / 1e9;
+    let read = passed * reading / (reading + tokenizing).max(f64::MIN_POSITIVE);
+
+    let begin = Instant::now();
+    let mut rejects = rejects.map(|rejects| rejects.into_inner().expect("no writer panicked"));
+    let mut ids = Vec::new();
+    for collection in 0..collections.len() {
+        ids.push(collection_ids(&mut blocks, collection, rejects.as_mut())?);
+    }
+    let mut texts = Strings::default();
+    let mut columns = vec![Strings::default(); extra.len()];
+    for block in &blocks {
+        texts.append(&block.texts);
+        for (column, part) in columns.iter_mut().zip(&block.extra) {
+            column.append(part);
+        }
+    }
+    let blocks = blocks.into_iter().map(|block| block.tokens);
+    let (sets, names) = match (tokenizer, content) {
+        (Some(tokenizer), Content::NamedSets(_)) => tokenizer.finish_named(blocks).map(|(s, n)| (Some(s), Some(n)))?,
+        (Some(tokenizer), _) => (Some(tokenizer.finish(blocks)?), None),
+        (None, _) => (None, None),
+    };
+    let rejected = rejects.map_or(Ok(0), Rejects::finish)?;
+    let right = if ids.len() > 1 { ids.pop() } else { None };
+    let left = ids.pop().unwrap_or(Ids::Numbered(0));
+    let sets = sets.map(|sets| if right.is_some() { sets.split_at(left.len() as u32) } else { sets });
+    let tokenize = passed - read + begin.elapsed().as_secs_f64();
+    Ok(Collection {
+        left,
+        right,
+        sets,
+        names,
+        texts: keep_texts.then_some(texts),
+        extra: columns,
+        rejected,
+        skipped_files: collections.iter().map(|inputs| inputs.skipped).sum(),
+        seconds: Seconds { read, tokenize, ..Seconds::default() },
+    })
+}
+
+/// The names of a collection's records, which must differ. A repeated one is an error, or its record is rejected.
+fn collection_ids(blocks: &mut [LoadedBlock], collection: usize, mut rejects: Option<&mut Rejects>) -> Result<Ids> {
+    let mut own: Vec<&mut LoadedBlock> = blocks.iter_mut().filter(|block| block.collection == collection).collect();
+    let total = own.iter().map(|block| (block.records + block.bad.len()) as u64).sum();
+    if own.iter().all(|block| block.names.is_none()) {
+        if own.iter().all(|block| block.bad.is_empty()) {
+            return Ok(Ids::Numbered(total));
+        }
+        let mut numbers = Vec::new();
+        let mut before = 0;
+        for block in own {
+            numbers.extend(block.numbers().map(|number| before + number));
+            before += (block.records + block.bad.len()) as u64;
+        }
+        return Ok(Ids::Numbers(numbers));
+    }
+    let mut all = Strings::default();
+    // Where each name was first seen, as a block and a line.
+    let mut places: Vec<(u32, u64)> = Vec::new();
+    let mut table: HashTable<u32> = HashTable::new();
+    let mut before = 0;
+    for at in 0..own.len() {
+        let numbers: Vec<u64> = own[at].numbers().map(|number| before + number).collect();
+        before += (own[at].records + own[at].bad.len()) as u64;
+        let names = own[at].names.take();
+        let mut repeated = Vec::new();
+        for (position, &number) in numbers.iter().enumerate() {
+            let is_named = names.is_some() && own[at].unnamed.binary_search(&position).is_err();
+            let name = match &names {
+                Some(names) if is_named => Cow::Borrowed(names.get(position)),
+                _ => Cow::Owned(number.to_string()),
+            };
+            let line = own[at].lines.get(position).copied().unwrap_or(number);
+            let hash = xxh3_64(name.as_bytes());
+            let Some(&first) = table.find(hash, |&entry| all.get(entry as usize) == name) else {
+                table.insert_unique(hash, all.len() as u32, |&entry| xxh3_64(all.get(entry as usize).as_bytes()));
+                all.push(&name);
+                places.push((at as u32, line));
+                continue;
+            };
+            let (block, first_line) = places[first as usize];
+            let reason = format!(
+                "the id `{name}` was used before, at {}:{first_line}; name another field with --id, or leave it out to number the records",
+                own[block as usize].file
+            );
+            let bad = Bad { line, column: None, reason, record: name.into_owned() };
+            let file = &own[at].file;
+            let Some(rejects) = &mut rejects else {
+                let reason = format!("{} (--rejects FILE goes on without such records)", bad.reason);
+                return Err(Error::Record { place: bad.place(file), reason });
+            };
+            rejects.write(file, &bad)?;
+            repeated.push(position);
+        }
+        own[at].remove(&repeated);
+    }
+    Ok(Ids::Names(all))
+}
+
+impl LoadedBlock {
+    /// The numbers of the good records among all of the block, from 1.
+    fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        let all = 0..self.records + self.bad.len();
+        all.filter(|position| self.bad.binary_search(position).is_err()).map(|position| position as u64 + 1)
+    }
+
+    /// Takes records out.
+    fn remove(&mut self, positions: &[usize]) {
+        if positions.is_empty() {
+            return;
+        }
+        let keep = |position: usize| positions.binary_search(&position).is_err();
+        let filtered = |strings: &Strings| -> Strings {
+            strings.iter().enumerate().filter(|&(position, _)| keep(position)).map(|(_, string)| string).collect()
+        };
+        self.texts = filtered(&self.texts);
+        self.extra = self.extra.iter().map(filtered).collect();
+        self.tokens.retain(keep);
+        self.records -= positions.len();
+    }
+}

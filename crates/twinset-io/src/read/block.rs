@@ -1,0 +1,120 @@
+//! A run of records from one file, and what they are parsed into.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::StringArray;
+
+use super::delimited::Rows;
+use super::fields::Fields;
+use super::{Format, jsonl, lines, parquet};
+use crate::error::Place;
+
+/// Records of one file that lie next to each other, not parsed yet.
+pub(crate) struct Block {
+    pub(super) source: Arc<Source>,
+    /// The line, or row, of the first record.
+    pub(super) first_line: u64,
+    pub(super) payload: Payload,
+    /// Records that could not even be cut out.
+    pub(super) bad: Vec<Bad>,
+}
+
+/// What all blocks of a file share.
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) format: Format,
+    pub(super) fields: Fields,
+}
+
+pub(super) enum Payload {
+    /// Whole lines.
+    Lines(Vec<u8>),
+    /// Rows of a csv file.
+    Rows(Rows),
+    /// Columns of a parquet file.
+    Columns(Vec<StringArray>),
+}
+
+/// A record as it was read.
+#[derive(Debug, Clone)]
+pub struct Record<'a> {
+    /// What a field names it, if one does.
+    pub id: Option<Cow<'a, str>>,
+    /// What is compared.
+    pub text: Cow<'a, str>,
+    /// Further fields that were asked for.
+    pub extra: Vec<Cow<'a, str>>,
+    /// The line, or row, where it starts.
+    pub line: u64,
+}
+
+/// A record that cannot be used.
+#[derive(Debug, Clone)]
+pub(crate) struct Bad {
+    /// The line, or row, where it starts.
+    pub(crate) line: u64,
+    /// Where in the line the trouble is.
+    pub(crate) column: Option<u64>,
+    /// What is wrong, and what to do.
+    pub(crate) reason: String,
+    /// The record, as far as it was read.
+    pub(crate) record: String,
+}
+
+impl Bad {
+    pub(super) fn new(line: u64, column: Option<u64>, reason: impl Into<String>, record: &[u8]) -> Self {
+        Self { line, column, reason: reason.into(), record: String::from_utf8_lossy(record).into_owned() }
+    }
+}
+
+/// A record or what is wrong with it, in the order of the input.
+pub(crate) type Parsed<'a> = Vec<Result<Record<'a>, Bad>>;
+
+impl Block {
+    /// Parses all records.
+    pub(crate) fn parse(&self) -> Parsed<'_> {
+        let mut parsed = match &self.payload {
+            Payload::Lines(bytes) => match self.source.format {
+                Format::Jsonl => lines::parse(bytes, self.first_line, &self.bad, |line, number| {
+                    (!line.trim_ascii().is_empty()).then(|| jsonl::parse(line, number, &self.source.fields))
+                }),
+                Format::Tsv => lines::parse(bytes, self.first_line, &self.bad, |line, number| {
+                    (!line.is_empty()).then(|| self.source.fields.split(line, number))
+                }),
+                _ => lines::parse(bytes, self.first_line, &self.bad, |line, number| {
+                    Some(self.source.fields.record(&[Cow::Borrowed(line)], number))
+                }),
+            },
+            Payload::Rows(rows) => rows.parse(&self.source.fields),
+            Payload::Columns(columns) => parquet::parse(columns, self.first_line, &self.source.fields),
+        };
+        if !self.bad.is_empty() {
+            parsed.extend(self.bad.iter().cloned().map(Err));
+            parsed.sort_by_key(|record| match record {
+                Ok(record) => record.line,
+                Err(bad) => bad.line,
+            });
+        }
+        parsed
+    }
+
+    /// Whether there is nothing to parse.
+    pub(super) fn is_empty(&self) -> bool {
+        match &self.payload {
+            Payload::Lines(bytes) => bytes.is_empty() && self.bad.is_empty(),
+            Payload::Rows(rows) => rows.is_empty(),
+            Payload::Columns(_) => false,
+        }
+    }
+
+    pub(crate) fn file(&self) -> &str {
+        &self.source.name
+    }
+}
+
+impl Bad {
+    pub(crate) fn place(&self, file: &str) -> Place {
+        Place { file: file.to_owned(), line: self.line, column: self.column }
+    }
+}

@@ -1,0 +1,174 @@
+//! Rows of a csv file. Quoted fields may span lines, so rows are cut out by the csv parser, one thread at a time, and
+//! decoded where they are used.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::block::{Bad, Parsed};
+use super::fields::Fields;
+use super::lines::not_utf8;
+
+/// Blocks have at least so many bytes, unless the file ends.
+const BLOCK: usize = 1 << 19;
+
+/// Appended to every file as a last row. Where a quote is left open, it ends up inside the last field.
+const END: &str = "\n\u{1}end of file\u{1}\n";
+
+/// Reads blocks of rows.
+pub(super) struct RowBlocks<R> {
+    inner: csv::Reader<Bounded<io::Chain<R, &'static [u8]>>>,
+    budget: Arc<AtomicU64>,
+    largest: u64,
+    record: csv::ByteRecord,
+    ended: bool,
+}
+
+/// Rows one after the other.
+#[derive(Default)]
+pub(super) struct Rows {
+    bytes: Vec<u8>,
+    /// The end of each field in `bytes`.
+    ends: Vec<usize>,
+    /// For each row, its line and the number of fields up to its end.
+    rows: Vec<(u64, usize)>,
+}
+
+impl<R: Read> RowBlocks<R> {
+    pub(super) fn new(inner: R, delimiter: u8, largest: u64) -> Self {
+        let budget = Arc::new(AtomicU64::new(0));
+        let bounded = Bounded { inner: inner.chain(END.as_bytes()), budget: budget.clone() };
+        let inner = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            .flexible(true)
+            .buffer_capacity(1 << 16)
+            .from_reader(bounded);
+        Self { inner, budget, largest, record: csv::ByteRecord::new(), ended: false }
+    }
+
+    /// The next row; `None` at the end.
+    pub(super) fn next_row(&mut self) -> Result<Option<(u64, &csv::ByteRecord)>, RowError> {
+        if self.ended {
+            return Ok(None);
+        }
+        // What the parser holds back in its buffer comes on top.
+        self.budget.store(self.largest.saturating_add(1 << 17), Ordering::Relaxed);
+        let start = self.inner.position().line();
+        let more = self.inner.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<TooLong>()) => {
+                let reason = format!(
+                    "the row that starts here is longer than {} bytes; a quote may be left open, or --max-record too small",
+                    self.largest
+                );
+                RowError::Bad(Bad::new(start, None, reason, b""))
+            }
+            csv::ErrorKind::Io(error) => RowError::Io(error),
+            other => RowError::Bad(Bad::new(start, None, format!("this is not csv: {other:?}"), b"")),
+        })?;
+        let end = END.trim_matches('\n').as_bytes();
+        let line = self.record.position().map_or(start, csv::Position::line);
+        let last = self.record.iter().next_back().unwrap_or_default();
+        if !more || (self.record.len() == 1 && last == end) {
+            self.ended = true;
+            return Ok(None);
+        }
+        if last.ends_with(END.trim_start().as_bytes()) {
+            self.ended = true;
+            let reason = "a quote in this row is never closed";
+            return Err(RowError::Bad(Bad::new(
+                line,
+                None,
+                reason,
+                last.split(|&byte| byte == 1).next().unwrap_or_default(),
+            )));
+        }
+        Ok(Some((line, &self.record)))
+    }
+
+    /// The next block; `None` at the end. A row that cannot be cut out is bad, and nothing after it can be trusted.
+    pub(super) fn next_block(&mut self) -> io::Result<Option<(Rows, Vec<Bad>)>> {
+        let (mut rows, mut bad) = (Rows::default(), Vec::new());
+        while rows.bytes.len() < BLOCK && rows.rows.len() < BLOCK / 16 {
+            match self.next_row() {
+                Ok(None) => break,
+                Ok(Some((line, record))) => rows.push(line, record),
+                Err(RowError::Io(error)) => return Err(error),
+                Err(RowError::Bad(row)) => {
+                    self.ended = true;
+                    bad.push(row);
+                }
+            }
+        }
+        Ok((!rows.rows.is_empty() || !bad.is_empty()).then_some((rows, bad)))
+    }
+}
+
+/// Why a row could not be cut out.
+pub(super) enum RowError {
+    Bad(Bad),
+    Io(io::Error),
+}
+
+impl Rows {
+    pub(super) fn push(&mut self, line: u64, record: &csv::ByteRecord) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(record.as_slice());
+        self.ends.extend((0..record.len()).map(|field| start + record.range(field).map_or(0, |range| range.end)));
+        self.rows.push((line, self.ends.len()));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(super) fn parse(&self, fields: &Fields) -> Parsed<'_> {
+        let mut parsed = Vec::with_capacity(self.rows.len());
+        let (mut first, mut start) = (0, 0);
+        let mut texts: Vec<Cow<'_, str>> = Vec::new();
+        for &(line, last) in &self.rows {
+            texts.clear();
+            let (row_start, mut bad) = (start, None);
+            for &end in &self.ends[first..last] {
+                match std::str::from_utf8(&self.bytes[start..end]) {
+                    Ok(text) => texts.push(Cow::Borrowed(text)),
+                    Err(error) => bad = bad.or(Some(start - row_start + error.valid_up_to())),
+                }
+                start = end;
+            }
+            first = last;
+            parsed.push(match bad {
+                Some(valid) => Err(not_utf8(line, valid, &self.bytes[row_start..start])),
+                None => fields.record(&texts, line),
+            });
+        }
+        parsed
+    }
+}
+
+/// Fails when a row takes more than its budget, so that a quote left open does not swallow the whole file.
+struct Bounded<R> {
+    inner: R,
+    budget: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct TooLong;
+
+impl std::fmt::Display for TooLong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the row is too long")
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        let left = self.budget.load(Ordering::Relaxed).checked_sub(length as u64);
+        self.budget.store(left.ok_or_else(|| io::Error::other(TooLong))?, Ordering::Relaxed);
+        Ok(length)
+    }
+}

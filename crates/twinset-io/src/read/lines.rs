@@ -1,0 +1,140 @@
+//! Cuts a stream into blocks of whole lines, and a block into lines.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memrchr};
+
+use super::block::{Bad, Parsed, Record};
+
+/// Blocks are at least this long, unless the file ends.
+const BLOCK: usize = 1 << 19;
+
+/// Reads blocks of whole lines. No line, and no memory, grows beyond the largest record allowed.
+pub(super) struct LineBlocks<R> {
+    inner: R,
+    largest: usize,
+    /// The beginning of a line whose end has not been read yet.
+    rest: Vec<u8>,
+    next_line: u64,
+    ended: bool,
+}
+
+/// Whole lines, and the lines that were too long to keep.
+pub(super) struct LineBlock {
+    pub(super) first_line: u64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) bad: Vec<Bad>,
+}
+
+impl<R: Read> LineBlocks<R> {
+    pub(super) fn new(inner: R, largest: u64) -> Self {
+        let largest = usize::try_from(largest).unwrap_or(usize::MAX);
+        Self { inner, largest, rest: Vec::new(), next_line: 1, ended: false }
+    }
+
+    /// The next block; `None` at the end.
+    pub(super) fn next_block(&mut self) -> io::Result<Option<LineBlock>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        let first_line = self.next_line;
+        let mut wanted = BLOCK;
+        while !self.ended {
+            let missing = wanted.saturating_sub(bytes.len()).max(1 << 16);
+            let read = self.inner.by_ref().take(missing as u64).read_to_end(&mut bytes)?;
+            self.ended = read == 0;
+            if bytes.len() < wanted && !self.ended {
+                continue;
+            }
+            if let Some(last) = memrchr(b'\n', &bytes) {
+                if !self.ended {
+                    self.rest = bytes.split_off(last + 1);
+                }
+                break;
+            }
+            if bytes.len() > self.largest {
+                return self.skip_line(bytes).map(Some);
+            }
+            wanted = (2 * wanted).min(self.largest.saturating_add(1));
+        }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let last_is_open = !bytes.ends_with(b"\n");
+        self.next_line += memchr::memchr_iter(b'\n', &bytes).count() as u64 + u64::from(last_is_open);
+        let bad = self.too_long(&mut bytes, first_line);
+        Ok(Some(LineBlock { first_line, bytes, bad }))
+    }
+
+    /// Reads on to the end of a line that is too long, and keeps only its beginning.
+    fn skip_line(&mut self, mut start: Vec<u8>) -> io::Result<LineBlock> {
+        start.truncate(1 << 10);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let length = self.inner.read(&mut buffer)?;
+            if length == 0 {
+                self.ended = true;
+                break;
+            }
+            if let Some(end) = memchr(b'\n', &buffer[..length]) {
+                self.rest = buffer[end + 1..length].to_vec();
+                break;
+            }
+        }
+        let line = self.next_line;
+        self.next_line += 1;
+        Ok(LineBlock { first_line: line, bytes: Vec::new(), bad: vec![self.is_too_long(line, &start)] })
+    }
+
+    /// Takes lines that are too long out of a block; an empty line is left, so that the numbers stay.
+    fn too_long(&self, bytes: &mut Vec<u8>, first_line: u64) -> Vec<Bad> {
+        if bytes.len() <= self.largest {
+            return Vec::new();
+        }
+        let (mut kept, mut bad) = (Vec::new(), Vec::new());
+        for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(first_line..) {
+            if line.len() > self.largest {
+                bad.push(self.is_too_long(number, &line[..1 << 10]));
+                kept.push(b'\n');
+            } else {
+                kept.extend_from_slice(line);
+            }
+        }
+        *bytes = kept;
+        bad
+    }
+
+    fn is_too_long(&self, line: u64, start: &[u8]) -> Bad {
+        let reason = format!("the line is longer than {} bytes; --max-record allows more", self.largest);
+        Bad::new(line, None, reason, start)
+    }
+}
+
+/// Parses each line but those that are known to be bad; `parse` returns `None` for a line that is no record.
+pub(super) fn parse<'a>(
+    bytes: &'a [u8],
+    first_line: u64,
+    bad: &[Bad],
+    parse: impl Fn(&'a str, u64) -> Option<Result<Record<'a>, Bad>>,
+) -> Parsed<'a> {
+    let mut parsed = Vec::new();
+    let (mut at, mut number) = (0, first_line);
+    while at < bytes.len() {
+        let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+        let line = bytes[at..end].strip_suffix(b"\r").unwrap_or(&bytes[at..end]);
+        if bad.iter().all(|bad| bad.line != number) {
+            match std::str::from_utf8(line) {
+                Ok(line) => parsed.extend(parse(line, number)),
+                Err(error) => parsed.push(Err(not_utf8(number, error.valid_up_to(), line))),
+            }
+        }
+        at = end + 1;
+        number += 1;
+    }
+    parsed
+}
+
+/// A record that is not UTF-8 from a byte on.
+pub(super) fn not_utf8(line: u64, valid: usize, record: &[u8]) -> Bad {
+    let column = String::from_utf8_lossy(&record[..valid]).chars().count() as u64 + 1;
+    let reason = "this is not UTF-8; name the encoding, for example --encoding windows-1252";
+    Bad::new(line, Some(column), reason, record)
+}

@@ -1,0 +1,26 @@
+//! From paths to blocks of records.
+//!
+//! [`inputs`] finds the files, [`stream`] opens one (decompressed and decoded), one file per format cuts it into
+//! [`Block`]s on one thread at a time, and each block is parsed on the thread that will use it.
+
+mod block;
+mod delimited;
+mod fields;
+mod format;
+mod inputs;
+mod jsonl;
+mod lines;
+mod options;
+mod parquet;
+mod reader;
+mod rejects;
+mod stream;
+
+pub(crate) use block::Bad;
+pub use block::Record;
+pub(crate) use format::Compression;
+pub use format::Format;
+pub use inputs::Inputs;
+pub use options::ReadOptions;
+pub(crate) use reader::for_each_block;
+pub(crate) use rejects::Rejects;

@@ -1,0 +1,78 @@
+//! Columns of a parquet file, as text.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::Path;
+
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+
+use super::block::Parsed;
+use super::fields::{Fields, Wanted};
+use crate::{Error, Result};
+
+/// Rows that are read at a time.
+const ROWS: usize = 2048;
+
+/// Reads blocks of rows, of the wanted columns only.
+pub(super) struct Batches {
+    inner: ParquetRecordBatchReader,
+}
+
+/// Opens a file, and finds the wanted fields in its schema.
+pub(super) fn open(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, Fields)> {
+    let fail = |error: parquet::errors::ParquetError| Error::file(path, format!("not a whole parquet file: {error}"));
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(fail)?;
+    let names: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let header: Vec<&str> = names.iter().map(String::as_str).collect();
+    let all = Fields::in_header(wanted, &header, b' ', &path.display().to_string())?;
+    let used = all.used(names.len());
+    let mask = ProjectionMask::roots(builder.parquet_schema(), used.iter().copied());
+    let header: Vec<&str> = used.iter().map(|&position| header[position]).collect();
+    let fields = Fields::in_header(wanted, &header, b' ', &path.display().to_string())?;
+    let inner = builder.with_projection(mask).with_batch_size(ROWS).build().map_err(fail)?;
+    Ok((Batches { inner }, fields))
+}
+
+impl Batches {
+    /// The next rows, column by column; `None` at the end.
+    pub(super) fn next_block(&mut self) -> Option<Result<Vec<StringArray>, String>> {
+        let batch = self.inner.next()?.map_err(|error| error.to_string());
+        Some(batch.and_then(|batch| batch.columns().iter().map(as_text).collect()))
+    }
+}
+
+/// A column as strings: nulls are empty, numbers and dates are written out.
+fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
+    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let is_cast = match column.data_type() {
+        DataType::Dictionary(_, values) => is_text(values),
+        kind => is_text(kind),
+    };
+    if is_cast {
+        let cast = arrow_cast::cast(column, &DataType::Utf8).map_err(|error| error.to_string())?;
+        if let Some(strings) = cast.as_any().downcast_ref::<StringArray>() {
+            return Ok(strings.clone());
+        }
+    }
+    let options = FormatOptions::default();
+    let formatter = ArrayFormatter::try_new(column, &options).map_err(|error| error.to_string())?;
+    let row = |row| if column.is_null(row) { None } else { Some(formatter.value(row).to_string()) };
+    Ok((0..column.len()).map(row).collect())
+}
+
+pub(super) fn parse<'a>(columns: &'a [StringArray], first_line: u64, fields: &Fields) -> Parsed<'a> {
+    let rows = columns.first().map_or(0, Array::len);
+    let mut texts: Vec<Cow<'a, str>> = Vec::new();
+    (0..rows)
+        .map(|row| {
+            texts.clear();
+            let value = |column: &'a StringArray| if column.is_null(row) { "" } else { column.value(row) };
+            texts.extend(columns.iter().map(|column| Cow::Borrowed(value(column))));
+            fields.record(&texts, first_line + row as u64)
+        })
+        .collect()
+}

@@ -1,0 +1,325 @@
+//! Reads files block by block, and hands the blocks to all threads.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use rayon::prelude::*;
+use twinset::Run;
+
+use super::block::{Block, Payload, Record, Source};
+use super::delimited::{RowBlocks, RowError, Rows};
+use super::fields::{Fields, Wanted};
+use super::inputs::STANDARD_INPUT;
+use super::lines::{LineBlock, LineBlocks, not_utf8};
+use super::parquet::Batches;
+use super::stream::{self, Stream};
+use super::{Bad, Format, Inputs, ReadOptions, Rejects, parquet};
+use crate::{Error, Result};
+
+/// Where a block comes from.
+pub(crate) struct BlockInfo {
+    /// Which of the collections it belongs to.
+    pub(crate) collection: usize,
+    /// The file's name.
+    pub(crate) file: String,
+    /// The records of the block that were bad, as positions among all of its records.
+    pub(crate) bad: Vec<usize>,
+}
+
+/// Parses every block of the collections and calls `work` with its records, on all threads; returns the results in
+/// the order of the input, and the seconds that threads spent reading and parsing.
+pub(crate) fn for_each_block<T: Send>(
+    collections: &[Inputs],
+    options: &ReadOptions,
+    extra: &[String],
+    rejects: Option<&Mutex<Rejects>>,
+    run: &Run,
+    work: impl Fn(BlockInfo, Vec<Record<'_>>) -> Result<T> + Sync,
+) -> Result<(Vec<T>, f64)> {
+    let reader = Mutex::new(Reader::new(collections, options, extra, run)?);
+    let failed = AtomicBool::new(false);
+    let nanoseconds = AtomicU64::new(0);
+    let results: Mutex<Vec<(usize, Result<T>)>> = Mutex::default();
+    let one_block = || -> Option<(usize, Result<T>)> {
+        let mut reader = reader.lock().expect("no reader panics");
+        if failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let begin = Instant::now();
+        let index = reader.next_index;
+        let next = run.check().map_err(Error::from).and_then(|()| reader.next_block());
+        let (collection, block) = match next {
+            Ok(next) => next?,
+            Err(error) => return Some((index, Err(error))),
+        };
+        drop(reader);
+        let (mut records, mut bad) = (Vec::new(), Vec::new());
+        let mut bad_positions = Vec::new();
+        for (position, record) in block.parse().into_iter().enumerate() {
+            match record {
+                Ok(record) => records.push(record),
+                Err(record) => {
+                    bad_positions.push(position);
+                    bad.push(record);
+                }
+            }
+        }
+        nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        let file = block.file().to_owned();
+        let noted = match (rejects, bad.first()) {
+            (Some(rejects), _) => rejects.lock().expect("no writer panics").add(index, &file, bad),
+            (None, Some(first)) => Err(Error::Record {
+                place: first.place(&file),
+                reason: format!("{} (--rejects FILE goes on without such records)", first.reason),
+            }),
+            (None, None) => Ok(()),
+        };
+        let info = BlockInfo { collection, file, bad: bad_positions };
+        Some((index, noted.and_then(|()| work(info, records))))
+    };
+    // Blocks are handed out in order, so every block before a failing one is finished, and the first failure is the
+    // same whatever the number of threads.
+    (0..rayon::current_num_threads()).into_par_iter().for_each(|_| {
+        while let Some((index, result)) = one_block() {
+            if result.is_err() {
+                failed.store(true, Ordering::Relaxed);
+            }
+            results.lock().expect("no thread panics with the results").push((index, result));
+        }
+    });
+    let mut results = results.into_inner().expect("no thread panicked with the results");
+    results.sort_unstable_by_key(|&(index, _)| index);
+    let results = results.into_iter().map(|(_, result)| result).collect::<Result<_>>()?;
+    Ok((results, nanoseconds.into_inner() as f64 / 1e9))
+}
+
+/// Cuts all files into blocks, one after the other.
+struct Reader<'a> {
+    files: VecDeque<(usize, PathBuf)>,
+    current: Option<(usize, OpenFile)>,
+    options: &'a ReadOptions,
+    wanted: Wanted,
+    run: &'a Run,
+    next_index: usize,
+}
+
+struct OpenFile {
+    path: PathBuf,
+    source: Arc<Source>,
+    cutter: Cutter,
+    /// What was read to learn the fields.
+    first: Option<Block>,
+    next_row: u64,
+}
+
+enum Cutter {
+    Lines(LineBlocks<Stream>),
+    Rows(Box<RowBlocks<Stream>>),
+    Columns(Box<Batches>),
+}
+
+impl<'a> Reader<'a> {
+    fn new(collections: &[Inputs], options: &'a ReadOptions, extra: &[String], run: &'a Run) -> Result<Self> {
+        let files: VecDeque<_> = collections
+            .iter()
+            .enumerate()
+            .flat_map(|(collection, inputs)| inputs.files.iter().map(move |file| (collection, file.clone())))
+            .collect();
+        let sizes = files.iter().map(|(_, path)| path.metadata().map(|metadata| metadata.len()));
+        run.begin("read", sizes.sum::<io::Result<u64>>().ok());
+        Ok(Self { files, current: None, options, wanted: Wanted::new(options, extra), run, next_index: 0 })
+    }
+
+    /// The next block and its collection; `None` after the last.
+    fn next_block(&mut self) -> Result<Option<(usize, Block)>> {
+        loop {
+            if self.current.is_none() {
+                let Some((collection, path)) = self.files.pop_front() else { return Ok(None) };
+                self.current = Some((collection, self.open(&path)?));
+            }
+            if let Some((collection, file)) = &mut self.current
+                && let Some(block) = file.next_block()?
+            {
+                self.next_index += 1;
+                return Ok(Some((*collection, block)));
+            }
+            self.current = None;
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<OpenFile> {
+        let is_standard = path == Path::new(STANDARD_INPUT);
+        let told = || if is_standard { Some(Format::Txt) } else { Format::of_path(path) };
+        let format = self.options.format.or_else(told).ok_or_else(|| {
+            let known = Format::KNOWN;
+            Error::file(
+                path,
+                format!("the ending does not tell the format; say --format FORMAT (known endings: {known})"),
+            )
+        })?;
+        let name = if is_standard { "standard input".to_owned() } else { path.display().to_string() };
+        let delimiter = self.delimiter(format, path)?;
+        if format == Format::Parquet {
+            let file = parquet_file(path)?;
+            let (batches, fields) = parquet::open(path, file, &self.wanted)?;
+            let source = Arc::new(Source { name, format, fields });
+            return Ok(OpenFile {
+                path: path.to_owned(),
+                source,
+                cutter: Cutter::Columns(Box::new(batches)),
+                first: None,
+                next_row: 1,
+            });
+        }
+        let encoding = self.options.encoding.as_deref().map(stream::encoding).transpose()?;
+        let stream = stream::open(path, encoding, self.run)?;
+        let largest = self.options.max_record.bytes();
+        let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
+        let header = |names: &[&str]| self.header(names, delimiter, &name);
+        let (fields, payload, first_line, cutter) = match format {
+            Format::Csv => {
+                let mut rows = RowBlocks::new(stream, delimiter, largest);
+                let mut first = Rows::default();
+                let mut names: Vec<String> = Vec::new();
+                match rows.next_row() {
+                    Ok(None) => {}
+                    Ok(Some((line, record))) => {
+                        for field in record {
+                            let text = std::str::from_utf8(field);
+                            names.push(
+                                text.map_err(|error| bad(&name, &not_utf8(line, error.valid_up_to(), field)))?
+                                    .to_owned(),
+                            );
+                        }
+                        if self.options.no_header {
+                            first.push(line, record);
+                        }
+                    }
+                    Err(RowError::Io(error)) => return Err(fail(error)),
+                    Err(RowError::Bad(row)) => return Err(bad(&name, &row)),
+                }
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                (header(&names)?, Payload::Rows(first), 1, Cutter::Rows(Box::new(rows)))
+            }
+            Format::Tsv => {
+                let mut lines = LineBlocks::new(stream, largest);
+                let block = lines.next_block().map_err(fail)?;
+                let LineBlock { mut first_line, mut bytes, bad: too_long } =
+                    block.unwrap_or(LineBlock { first_line: 1, bytes: Vec::new(), bad: Vec::new() });
+                if let Some(row) = too_long.first() {
+                    return Err(bad(&name, row));
+                }
+                let end = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
+                let line = without_newline(&bytes[..end]);
+                let text = std::str::from_utf8(line);
+                let text = text.map_err(|error| bad(&name, &not_utf8(1, error.valid_up_to(), line)))?;
+                let names: Vec<&str> =
+                    if text.is_empty() { Vec::new() } else { text.split(delimiter as char).collect() };
+                let fields = header(&names)?;
+                if !self.options.no_header {
+                    bytes.drain(..end);
+                    first_line += 1;
+                }
+                (fields, Payload::Lines(bytes), first_line, Cutter::Lines(lines))
+            }
+            Format::Txt => {
+                let fields = Fields::in_header(&self.wanted, &["text"], delimiter, &name)?;
+                (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
+            }
+            Format::Jsonl | Format::Parquet => {
+                let fields = Fields::by_name(&self.wanted);
+                (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
+            }
+        };
+        let source = Arc::new(Source { name, format, fields });
+        let first = Some(Block { source: source.clone(), first_line, payload, bad: Vec::new() });
+        Ok(OpenFile { path: path.to_owned(), source, cutter, first, next_row: 1 })
+    }
+
+    /// Finds the fields among the names of the first row, or among numbers where there is no header.
+    fn header(&self, names: &[&str], delimiter: u8, file: &str) -> Result<Fields> {
+        if names.is_empty() {
+            // An empty file has no fields, and no record that would need them.
+            return Fields::in_header(&Wanted::default(), &[], delimiter, file);
+        }
+        if !self.options.no_header {
+            return Fields::in_header(&self.wanted, names, delimiter, file);
+        }
+        let numbers: Vec<String> = (1..=names.len()).map(|number| number.to_string()).collect();
+        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        Fields::in_header(&self.wanted, &numbers, delimiter, file)
+    }
+
+    fn delimiter(&self, format: Format, path: &Path) -> Result<u8> {
+        let Some(asked) = self.options.delimiter.as_deref() else {
+            return Ok(if format == Format::Tsv { b'\t' } else { b',' });
+        };
+        if !matches!(format, Format::Csv | Format::Tsv) {
+            return Err(Error::file(path, format!("{format} has no delimiter; say --format csv if this is one")));
+        }
+        match (asked, asked.as_bytes()) {
+            ("\\t", _) => Ok(b'\t'),
+            (_, &[byte]) if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'"') => Ok(byte),
+            _ => Err(Error::Usage(format!(
+                "`{asked}` cannot be a delimiter: it must be a single ASCII character, or \\t"
+            ))),
+        }
+    }
+}
+
+fn without_newline(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn bad(file: &str, bad: &Bad) -> Error {
+    Error::Record { place: bad.place(file), reason: bad.reason.clone() }
+}
+
+/// Parquet is read from its end, so standard input is put into a temporary file first.
+fn parquet_file(path: &Path) -> Result<File> {
+    let fail = |error: io::Error| Error::file(path, format!("cannot be opened: {error}"));
+    if path != Path::new(STANDARD_INPUT) {
+        return File::open(path).map_err(fail);
+    }
+    let mut file = tempfile::tempfile().map_err(fail)?;
+    io::copy(&mut io::stdin(), &mut file).map_err(fail)?;
+    file.rewind().map_err(fail)?;
+    Ok(file)
+}
+
+impl OpenFile {
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if let Some(first) = self.first.take()
+            && !first.is_empty()
+        {
+            return Ok(Some(first));
+        }
+        let fail = |error: io::Error| Error::file(&self.path, stream::read_failure(&error));
+        let (first_line, payload, bad) = match &mut self.cutter {
+            Cutter::Lines(lines) => match lines.next_block().map_err(fail)? {
+                None => return Ok(None),
+                Some(LineBlock { first_line, bytes, bad }) => (first_line, Payload::Lines(bytes), bad),
+            },
+            Cutter::Rows(rows) => match rows.next_block().map_err(fail)? {
+                None => return Ok(None),
+                Some((rows, bad)) => (0, Payload::Rows(rows), bad),
+            },
+            Cutter::Columns(batches) => match batches.next_block() {
+                None => return Ok(None),
+                Some(Err(reason)) => return Err(Error::file(&self.path, reason)),
+                Some(Ok(columns)) => {
+                    let first_row = self.next_row;
+                    self.next_row += columns.first().map_or(0, |column| arrow_array::Array::len(column) as u64);
+                    (first_row, Payload::Columns(columns), Vec::new())
+                }
+            },
+        };
+        Ok(Some(Block { source: self.source.clone(), first_line, payload, bad }))
+    }
+}

@@ -1,0 +1,142 @@
+//! Opens a file as a stream of UTF-8: decompressed, decoded, without a byte order mark.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
+use twinset::Run;
+
+use super::format::Compression;
+use super::inputs::STANDARD_INPUT;
+use crate::{Error, Result};
+
+pub(super) type Stream = Box<dyn Read + Send>;
+
+/// Opens a path, or standard input.
+pub(super) fn open(path: &Path, encoding: Option<&'static Encoding>, run: &Run) -> Result<Stream> {
+    let (raw, compression): (Stream, _) = if path == Path::new(STANDARD_INPUT) {
+        let mut input = BufReader::with_capacity(1 << 16, io::stdin());
+        let start = input.fill_buf().map_err(|error| Error::file(path, error))?;
+        let compression = Compression::of_magic(start);
+        (Box::new(input), compression)
+    } else {
+        let file = File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
+        (Box::new(Counted { inner: file, run: run.clone() }), Compression::of_path(path))
+    };
+    let plain: Stream = match compression {
+        None => raw,
+        Some(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, raw))),
+        Some(Compression::Zstd) => {
+            Box::new(zstd::stream::read::Decoder::new(raw).map_err(|error| Error::file(path, error))?)
+        }
+    };
+    decode(plain, encoding).map_err(|error| Error::file(path, read_failure(&error)))
+}
+
+/// The name of an encoding, as web pages and XML declare it.
+pub(super) fn encoding(name: &str) -> Result<&'static Encoding> {
+    Encoding::for_label(name.as_bytes()).ok_or_else(|| {
+        Error::Usage(format!(
+            "`{name}` is not an encoding: write for example utf-8, windows-1252, utf-16le or shift_jis"
+        ))
+    })
+}
+
+/// What a failed read means to the user.
+pub(super) fn read_failure(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            "the compressed file ends too early; it may not have been copied whole".to_owned()
+        }
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+/// Obeys a byte order mark, and decodes what is not UTF-8. UTF-8 itself is checked where lines are known.
+fn decode(mut stream: Stream, encoding: Option<&'static Encoding>) -> io::Result<Stream> {
+    let mut start = Vec::with_capacity(3);
+    stream.by_ref().take(3).read_to_end(&mut start)?;
+    let (encoding, mark) = match Encoding::for_bom(&start) {
+        Some((marked, length)) if encoding.is_none_or(|asked| asked == marked) => (marked, length),
+        _ => (encoding.unwrap_or(UTF_8), 0),
+    };
+    let stream = io::Cursor::new(start.split_off(mark)).chain(stream);
+    if encoding == UTF_8 {
+        return Ok(Box::new(stream));
+    }
+    let decoder = encoding.new_decoder_without_bom_handling();
+    Ok(Box::new(Decoded {
+        inner: stream,
+        decoder,
+        input: Vec::new(),
+        consumed: 0,
+        output: Vec::new(),
+        given: 0,
+        ended: false,
+    }))
+}
+
+/// Tells the progress sink how much of a file was read.
+struct Counted {
+    inner: File,
+    run: Run,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.run.advance(length as u64);
+        Ok(length)
+    }
+}
+
+/// Decodes to UTF-8, and fails where the input is malformed.
+struct Decoded<R> {
+    inner: R,
+    decoder: Decoder,
+    input: Vec<u8>,
+    /// Bytes of earlier inputs.
+    consumed: u64,
+    output: Vec<u8>,
+    /// How much of the output was handed on.
+    given: usize,
+    ended: bool,
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.output.len() && !self.ended {
+            self.fill()?;
+        }
+        let length = buffer.len().min(self.output.len() - self.given);
+        buffer[..length].copy_from_slice(&self.output[self.given..self.given + length]);
+        self.given += length;
+        Ok(length)
+    }
+}
+
+impl<R: Read> Decoded<R> {
+    fn fill(&mut self) -> io::Result<()> {
+        const LENGTH: usize = 1 << 16;
+        self.input.clear();
+        self.inner.by_ref().take(LENGTH as u64).read_to_end(&mut self.input)?;
+        self.ended = self.input.is_empty();
+        let longest = self.decoder.max_utf8_buffer_length_without_replacement(self.input.len()).unwrap_or(4 * LENGTH);
+        self.output.resize(longest, 0);
+        let (result, read, written) =
+            self.decoder.decode_to_utf8_without_replacement(&self.input, &mut self.output, self.ended);
+        self.output.truncate(written);
+        self.given = 0;
+        if let DecoderResult::Malformed(..) = result {
+            let message = format!(
+                "byte {} is not {}; is --encoding right?",
+                self.consumed + read as u64,
+                self.decoder.encoding().name()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        self.consumed += read as u64;
+        Ok(())
+    }
+}

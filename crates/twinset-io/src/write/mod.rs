@@ -1,0 +1,9 @@
+//! Results into files that are complete or not there at all.
+
+mod output;
+mod pairs;
+mod table;
+
+pub use output::{Output, OutputFormat, OutputOptions, remove_unfinished};
+pub use pairs::{PairTable, Shown};
+pub use table::{Kind, Table, Value};

@@ -1,0 +1,215 @@
+//! A file that takes its name only when it is complete, or standard output.
+
+use std::collections::BTreeSet;
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::read::Compression;
+use crate::{Error, Result};
+
+/// Where results go, and how they are written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct OutputOptions {
+    /// Write results to FILE instead of standard output; it appears only when complete (.gz and .zst are compressed)
+    #[cfg_attr(feature = "clap", arg(long, short, value_name = "FILE", help_heading = "Output"))]
+    pub output: Option<PathBuf>,
+    /// csv, jsonl or parquet (default: by the file's ending, otherwise csv)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Output"))]
+    pub output_format: Option<OutputFormat>,
+}
+
+impl OutputOptions {
+    /// Opens the output. It fails now rather than after long work.
+    pub fn open(&self) -> Result<Output> {
+        self.output.as_deref().map_or_else(|| Ok(Output::standard()), Output::create)
+    }
+
+    /// The format asked for, or the one that the file's ending tells.
+    pub fn format(&self) -> OutputFormat {
+        let told = || self.output.as_deref().and_then(OutputFormat::of_path);
+        self.output_format.or_else(told).unwrap_or_default()
+    }
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputFormat {
+    /// With a header row.
+    #[default]
+    Csv,
+    /// One JSON object a line.
+    Jsonl,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl OutputFormat {
+    /// The format that a path's ending tells, before `.gz` or `.zst`.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let inner = if Compression::of_path(path).is_some() { Path::new(path.file_stem()?) } else { path };
+        inner.extension()?.to_str()?.parse().ok()
+    }
+}
+
+impl FromStr for OutputFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "csv" => Ok(Self::Csv),
+            "jsonl" => Ok(Self::Jsonl),
+            "parquet" => Ok(Self::Parquet),
+            _ => Err(format!("`{text}` is not an output format: csv, jsonl or parquet")),
+        }
+    }
+}
+
+/// A writer to a file or to standard output. A file is written under a temporary name beside its own, and takes its
+/// name in [`finish`](Self::finish); if that is never reached, nothing is left.
+pub struct Output {
+    name: String,
+    writer: Encoder,
+    /// The temporary file, and the name it will take.
+    pending: Option<(Temporary, PathBuf)>,
+}
+
+enum Encoder {
+    Plain(Box<dyn Write + Send>),
+    Gzip(Box<flate2::write::GzEncoder<Box<dyn Write + Send>>>),
+    Zstd(Box<zstd::Encoder<'static, Box<dyn Write + Send>>>),
+}
+
+impl Output {
+    /// Standard output.
+    pub fn standard() -> Self {
+        let writer = Encoder::Plain(Box::new(BufWriter::with_capacity(1 << 16, io::stdout())));
+        Self { name: "standard output".to_owned(), writer, pending: None }
+    }
+
+    /// A file that will have this path. What is no regular file, such as a pipe, is written to directly.
+    pub fn create(path: &Path) -> Result<Self> {
+        let fail = |error: io::Error| {
+            Error::file(path, format!("cannot be written: {error}; choose another place with --output"))
+        };
+        let name = path.display().to_string();
+        if path.is_dir() {
+            return Err(Error::file(path, "this is a folder; name a file in it"));
+        }
+        let (file, pending) = if path.exists() && !path.is_file() {
+            (File::options().write(true).open(path).map_err(fail)?, None)
+        } else {
+            let temporary = Temporary::beside(path).map_err(fail)?;
+            let file = temporary.file.as_file().try_clone().map_err(fail)?;
+            (file, Some((temporary, path.to_owned())))
+        };
+        let file: Box<dyn Write + Send> = Box::new(BufWriter::with_capacity(1 << 18, file));
+        let writer = match Compression::of_path(path) {
+            None => Encoder::Plain(file),
+            Some(Compression::Gzip) => Encoder::Gzip(Box::new(flate2::write::GzEncoder::new(file, Default::default()))),
+            Some(Compression::Zstd) => Encoder::Zstd(Box::new(zstd::Encoder::new(file, 3).map_err(fail)?)),
+        };
+        Ok(Self { name, writer, pending })
+    }
+
+    /// Completes the file and gives it its name.
+    pub fn finish(self) -> Result<()> {
+        let Self { name, writer, pending } = self;
+        let fail = |error: io::Error| write_failure(&name, &error);
+        let mut inner = match writer {
+            Encoder::Plain(inner) => inner,
+            Encoder::Gzip(encoder) => encoder.finish().map_err(fail)?,
+            Encoder::Zstd(encoder) => encoder.finish().map_err(fail)?,
+        };
+        inner.flush().map_err(fail)?;
+        drop(inner);
+        if let Some((temporary, path)) = pending {
+            temporary.persist(&path).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    /// What a failed write means to the user.
+    pub fn failure(&self, error: &io::Error) -> Error {
+        write_failure(&self.name, error)
+    }
+}
+
+fn write_failure(name: &str, error: &io::Error) -> Error {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Error::BrokenPipe;
+    }
+    Error::File { file: name.to_owned(), reason: format!("writing failed, and nothing was kept: {error}") }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.writer {
+            Encoder::Plain(writer) => writer.write(bytes),
+            Encoder::Gzip(writer) => writer.write(bytes),
+            Encoder::Zstd(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.writer {
+            Encoder::Plain(writer) => writer.flush(),
+            Encoder::Gzip(writer) => writer.flush(),
+            Encoder::Zstd(writer) => writer.flush(),
+        }
+    }
+}
+
+/// Temporary files that have not taken their names yet.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes the temporary files of all outputs that are not finished: for a program that is about to end at once.
+pub fn remove_unfinished() {
+    if let Ok(mut unfinished) = UNFINISHED.lock() {
+        for path in std::mem::take(&mut *unfinished) {
+            // Nothing can be done about a file that cannot be removed now.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A temporary file that is removed unless it takes its name.
+struct Temporary {
+    file: tempfile::NamedTempFile,
+}
+
+impl Temporary {
+    fn beside(path: &Path) -> io::Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".twinset-").suffix(".partial");
+        #[cfg(unix)]
+        {
+            // As for any new file: what the user's mask leaves of it.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder)?;
+        if let Ok(mut unfinished) = UNFINISHED.lock() {
+            unfinished.insert(file.path().to_owned());
+        }
+        Ok(Self { file })
+    }
+
+    fn persist(self, path: &Path) -> io::Result<()> {
+        let temporary = self.file.path().to_owned();
+        self.file.as_file().sync_all()?;
+        let result = self.file.persist(path).map(|_| ()).map_err(|error| error.error);
+        if let Ok(mut unfinished) = UNFINISHED.lock() {
+            unfinished.remove(&temporary);
+        }
+        result
+    }
+}

@@ -1,0 +1,157 @@
+//! Why two records are, or are not, a pair.
+
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use crate::join::{JoinOptions, suffix_filter};
+use crate::model::{Bounds, Collections, Error, Explanation, Measure, Result, Side, TokenSets};
+use crate::tokenize::TokenNames;
+
+/// A record to be explained.
+#[derive(Debug, Clone)]
+pub struct Explained<'a> {
+    /// Its position in the collection.
+    pub ordinal: usize,
+    /// Its name.
+    pub id: String,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// Compares two records of one collection: sizes, tokens, every measure, the filters at the threshold, a word diff.
+pub fn explain(
+    sets: &TokenSets,
+    names: &TokenNames,
+    left: &Explained<'_>,
+    right: &Explained<'_>,
+    options: &JoinOptions,
+) -> Result<Explanation> {
+    let (x, y) = (sets.get(left.ordinal), sets.get(right.ordinal));
+    let named = |keep: &dyn Fn(u32) -> bool, set: &[u32]| -> Explanation {
+        Explanation::leaf(set.iter().filter(|&&token| keep(token)).map(|&token| names.get(token).into()).collect::<Vec<Value>>())
+    };
+    let in_x = |token: u32| x.binary_search(&token).is_ok();
+    let in_y = |token: u32| y.binary_search(&token).is_ok();
+    let overlap = x.iter().filter(|&&token| in_y(token)).count() as u32;
+
+    let mut tree = Explanation::branch();
+    for (side, record, set) in [("left", left, x), ("right", right, y)] {
+        let mut branch = Explanation::branch();
+        branch.add("id", Explanation::leaf(record.id.clone()));
+        branch.add("text", Explanation::leaf(record.text));
+        branch.add("size", Explanation::leaf(set.len()));
+        tree.add(side, branch);
+    }
+    let mut tokens = Explanation::branch();
+    tokens.add("common", named(&in_y, x));
+    tokens.add("only left", named(&|token| !in_y(token), x));
+    tokens.add("only right", named(&|token| !in_x(token), y));
+    tree.add("tokens", tokens);
+
+    let sizes = (x.len() as u32, y.len() as u32);
+    tree.add("measures", measures(sizes, overlap, left.text, right.text));
+    if let Some(threshold) = options.threshold {
+        let bounds = Bounds::new(options.measure, threshold, Collections::One)?;
+        let branch = match options.measure {
+            Measure::Edit => edit_verdict(&bounds, left.text, right.text),
+            _ => filters(&bounds, x, y, options.max_depth, names),
+        };
+        tree.add(&format!("{} {threshold}", options.measure), branch);
+    } else if options.top.is_some() {
+        return Err(Error::NoThreshold);
+    }
+    tree.add("diff", Explanation::leaf(word_diff(left.text, right.text)));
+    Ok(tree)
+}
+
+/// The value of every measure.
+fn measures((x, y): (u32, u32), overlap: u32, left: &str, right: &str) -> Explanation {
+    let mut branch = Explanation::branch();
+    for measure in Measure::ALL {
+        let value = match measure {
+            Measure::Edit => Value::from(distance(left, right)),
+            _ if measure.is_count() => Value::from(measure.value(x, y, overlap) as u64),
+            _ => Value::from(measure.value(x, y, overlap)),
+        };
+        branch.add(measure.name(), Explanation::Leaf(value));
+        if measure == Measure::Containment {
+            branch.add("containment, right in left", Explanation::leaf(measure.value(y, x, overlap)));
+        }
+    }
+    branch
+}
+
+fn distance(left: &str, right: &str) -> usize {
+    rapidfuzz::distance::levenshtein::distance(left.chars(), right.chars())
+}
+
+fn edit_verdict(bounds: &Bounds, left: &str, right: &str) -> Explanation {
+    let distance = distance(left, right);
+    let mut branch = Explanation::branch();
+    let is_pair = distance <= bounds.count() as usize;
+    branch.add("distance", Explanation::leaf(format!("{} (at most {})", distance, bounds.count())));
+    branch.add("pair", Explanation::leaf(is_pair));
+    branch
+}
+
+/// The filters in the order in which ppjoin+ applies them. Each tells what it saw, and whether the pair passes.
+fn filters(bounds: &Bounds, left: &[u32], right: &[u32], max_depth: u32, names: &TokenNames) -> Explanation {
+    // The longer set probes, the other one is in the index.
+    let swapped = left.len() < right.len();
+    let (x, y) = if swapped { (right, left) } else { (left, right) };
+    let (size_x, size_y) = (x.len() as u32, y.len() as u32);
+    let passed = |passes: bool, what: String| {
+        Explanation::leaf(format!("{}: {what}", if passes { "passed" } else { "fails" }))
+    };
+    let mut branch = Explanation::branch();
+    let overlap = x.iter().filter(|&token| y.binary_search(token).is_ok()).count() as u32;
+    let needed = bounds.min_overlap(size_x, size_y);
+    let partner = bounds.partner_sizes(size_x, Side::Left);
+    let what = format!("a partner of {size_x} tokens has {} to {}, this one {size_y}", partner.start(), partner.end());
+    branch.add("size filter", passed(partner.contains(&size_y), what));
+
+    let (prefix_x, prefix_y) = (bounds.probe_prefix(size_x, Side::Left), bounds.index_prefix(size_y, Side::Left));
+    let first = (x[..prefix_x as usize].iter().enumerate())
+        .find_map(|(i, token)| y[..prefix_y as usize].binary_search(token).ok().map(|j| (i as u32, j as u32)));
+    match first {
+        None if needed == 0 => {
+            branch.add("prefix filter", passed(true, "sets of these sizes need no common token".to_owned()));
+        }
+        None => {
+            let what = format!("the {prefix_x} and {prefix_y} rarest tokens have none in common");
+            branch.add("prefix filter", passed(false, what));
+        }
+        Some((i, j)) => {
+            let token = names.get(x[i as usize]);
+            let what = format!("the {prefix_x} and {prefix_y} rarest tokens have `{token}` in common");
+            branch.add("prefix filter", passed(true, what));
+            let bound = (size_x - i).min(size_y - j);
+            let what = format!("at places {} and {}, so at most {bound} can be common of {needed} needed", i + 1, j + 1);
+            branch.add("positional filter", passed(bound >= needed, what));
+            if bound >= needed {
+                let limit = i64::from(size_x + size_y) - 2 * i64::from(needed) - i64::from(i + j);
+                let rest = (&x[i as usize + 1..], &y[j as usize + 1..]);
+                let least = suffix_filter(rest.0, rest.1, limit, max_depth);
+                let what = format!("the rests differ in at least {least} tokens, {limit} are allowed");
+                branch.add("suffix filter", passed(least <= limit, what));
+            }
+        }
+    }
+    branch.add("overlap", Explanation::leaf(format!("{overlap} common tokens, {needed} needed")));
+    branch.add("pair", Explanation::leaf(overlap >= needed));
+    branch
+}
+
+/// The texts in one, with [-removed-] and {+added+} words.
+fn word_diff(left: &str, right: &str) -> String {
+    let diff = TextDiff::from_words(left, right);
+    let mut text = String::new();
+    for change in diff.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Equal => text.push_str(change.value()),
+            ChangeTag::Delete => text.push_str(&format!("[-{}-]", change.value())),
+            ChangeTag::Insert => text.push_str(&format!("{{+{}+}}", change.value())),
+        }
+    }
+    text
+}
