@@ -1,1 +1,92 @@
-fn main() {}
+//! The chores of this repository: `cargo xtask test` is what must pass before anything lands.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+
+/// The chores of this repository
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Chore {
+    /// Formatting, clippy, all tests, doc tests, documentation, packaging
+    Test {
+        /// Also what takes long: many more random cases, and a large collection
+        #[arg(long)]
+        full: bool,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the repository")?;
+    std::env::set_current_dir(root)?;
+    match Chore::parse() {
+        Chore::Test { full } => test(full),
+    }
+}
+
+fn test(full: bool) -> anyhow::Result<()> {
+    let begin = Instant::now();
+    for component in ["rustfmt", "clippy"] {
+        install(component)?;
+    }
+    cargo("fmt --all --check", &[])?;
+    cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
+    cargo("test --workspace --quiet", &[])?;
+    cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;
+    cargo("package --package twinset --allow-dirty --quiet", &[])?;
+    if full {
+        cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
+        large_collection()?;
+    }
+    println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// A million generated records give the same bytes on one and two threads, and by every fast algorithm.
+fn large_collection() -> anyhow::Result<()> {
+    let folder = Path::new("target/full");
+    std::fs::create_dir_all(folder)?;
+    cargo("build --release --package twinset-cli", &[])?;
+    let twinset = "target/release/twinset";
+    run(twinset, "generate --records 1000000 --words 15 --seed 1 --output target/full/docs.jsonl.zst", &[])?;
+    let mut results = Vec::new();
+    for settings in ["--threads 1", "--threads 2", "--threads 2 --algorithm ppjoin+"] {
+        let args = format!("join target/full/docs.jsonl.zst --threshold 0.8 {settings} --output target/full/pairs.csv");
+        run(twinset, &args, &[])?;
+        results.push(std::fs::read(folder.join("pairs.csv"))?);
+    }
+    std::fs::remove_dir_all(folder)?;
+    if results.iter().any(|result| result != &results[0]) {
+        bail!("the pairs of the large collection differ");
+    }
+    Ok(())
+}
+
+/// Adds a component of the toolchain that is not there yet.
+fn install(component: &str) -> anyhow::Result<()> {
+    let tool = if component == "rustfmt" { "fmt" } else { component };
+    let there = Command::new("cargo").args([tool, "--version"]).output().is_ok_and(|output| output.status.success());
+    if there { Ok(()) } else { run("rustup", &format!("component add {component}"), &[]) }
+}
+
+fn cargo(args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
+    run("cargo", args, environment)
+}
+
+fn run(program: &str, args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
+    println!("$ {program} {args}");
+    let begin = Instant::now();
+    let status = Command::new(program)
+        .args(args.split_whitespace())
+        .envs(environment.iter().copied())
+        .status()
+        .with_context(|| format!("{program} could not be started"))?;
+    if !status.success() {
+        bail!("`{program} {args}` failed");
+    }
+    println!("  {:.0} s", begin.elapsed().as_secs_f64());
+    Ok(())
+}

@@ -294,11 +294,10 @@ impl LoadedBlock {
             return;
         }
         let keep = |position: usize| positions.binary_search(&position).is_err();
-        let filtered = |strings: &Strings| -> Strings {
-            strings.iter().enumerate().filter(|&(position, _)| keep(position)).map(|(_, string)| string).collect()
-        };
-        self.texts = filtered(&self.texts);
-        self.extra = self.extra.iter().map(filtered).collect();
+        for strings in self.extra.iter_mut().chain([&mut self.texts]) {
+            let kept = strings.iter().enumerate().filter(|&(position, _)| keep(position)).map(|(_, string)| string);
+            *strings = kept.collect();
+        }
         self.tokens.retain(keep);
         self.records -= positions.len();
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use crate::join::{JoinOptions, suffix_filter};
-use crate::model::{Bounds, Collections, Error, Explanation, Measure, Result, Side, TokenSets};
+use crate::model::{Bounds, Collections, Explanation, Measure, Result, Side, TokenSets};
 use crate::tokenize::TokenNames;
 
 /// A record to be explained.
@@ -28,7 +28,9 @@ pub fn explain(
 ) -> Result<Explanation> {
     let (x, y) = (sets.get(left.ordinal), sets.get(right.ordinal));
     let named = |keep: &dyn Fn(u32) -> bool, set: &[u32]| -> Explanation {
-        Explanation::leaf(set.iter().filter(|&&token| keep(token)).map(|&token| names.get(token).into()).collect::<Vec<Value>>())
+        Explanation::leaf(
+            set.iter().filter(|&&token| keep(token)).map(|&token| names.get(token).into()).collect::<Vec<Value>>(),
+        )
     };
     let in_x = |token: u32| x.binary_search(&token).is_ok();
     let in_y = |token: u32| y.binary_search(&token).is_ok();
@@ -44,21 +46,22 @@ pub fn explain(
     }
     let mut tokens = Explanation::branch();
     tokens.add("common", named(&in_y, x));
-    tokens.add("only left", named(&|token| !in_y(token), x));
-    tokens.add("only right", named(&|token| !in_x(token), y));
+    tokens.add("only_left", named(&|token| !in_y(token), x));
+    tokens.add("only_right", named(&|token| !in_x(token), y));
     tree.add("tokens", tokens);
 
     let sizes = (x.len() as u32, y.len() as u32);
     tree.add("measures", measures(sizes, overlap, left.text, right.text));
     if let Some(threshold) = options.threshold {
         let bounds = Bounds::new(options.measure, threshold, Collections::One)?;
-        let branch = match options.measure {
-            Measure::Edit => edit_verdict(&bounds, left.text, right.text),
-            _ => filters(&bounds, x, y, options.max_depth, names),
-        };
-        tree.add(&format!("{} {threshold}", options.measure), branch);
-    } else if options.top.is_some() {
-        return Err(Error::NoThreshold);
+        let mut verdict = Explanation::branch();
+        verdict.add("measure", Explanation::leaf(options.measure.name()));
+        verdict.add("threshold", Explanation::leaf(threshold.to_string()));
+        match options.measure {
+            Measure::Edit => edit_verdict(&mut verdict, &bounds, left.text, right.text),
+            _ => filters(&mut verdict, &bounds, (x, y), options.max_depth, names),
+        }
+        tree.add("verdict", verdict);
     }
     tree.add("diff", Explanation::leaf(word_diff(left.text, right.text)));
     Ok(tree)
@@ -75,7 +78,7 @@ fn measures((x, y): (u32, u32), overlap: u32, left: &str, right: &str) -> Explan
         };
         branch.add(measure.name(), Explanation::Leaf(value));
         if measure == Measure::Containment {
-            branch.add("containment, right in left", Explanation::leaf(measure.value(y, x, overlap)));
+            branch.add("containment_right_in_left", Explanation::leaf(measure.value(y, x, overlap)));
         }
     }
     branch
@@ -85,72 +88,88 @@ fn distance(left: &str, right: &str) -> usize {
     rapidfuzz::distance::levenshtein::distance(left.chars(), right.chars())
 }
 
-fn edit_verdict(bounds: &Bounds, left: &str, right: &str) -> Explanation {
-    let distance = distance(left, right);
-    let mut branch = Explanation::branch();
-    let is_pair = distance <= bounds.count() as usize;
-    branch.add("distance", Explanation::leaf(format!("{} (at most {})", distance, bounds.count())));
-    branch.add("pair", Explanation::leaf(is_pair));
-    branch
+fn edit_verdict(verdict: &mut Explanation, bounds: &Bounds, left: &str, right: &str) {
+    let (distance, allowed) = (distance(left, right), bounds.count() as usize);
+    verdict.add("distance", Explanation::leaf(distance));
+    verdict.add("allowed", Explanation::leaf(allowed));
+    verdict.add("pair", Explanation::leaf(distance <= allowed));
 }
 
-/// The filters in the order in which ppjoin+ applies them. Each tells what it saw, and whether the pair passes.
-fn filters(bounds: &Bounds, left: &[u32], right: &[u32], max_depth: u32, names: &TokenNames) -> Explanation {
+/// The filters in the order in which ppjoin+ applies them. Each tells whether the pair passes, and what it saw.
+fn filters(
+    verdict: &mut Explanation,
+    bounds: &Bounds,
+    (left, right): (&[u32], &[u32]),
+    max_depth: u32,
+    names: &TokenNames,
+) {
     // The longer set probes, the other one is in the index.
-    let swapped = left.len() < right.len();
-    let (x, y) = if swapped { (right, left) } else { (left, right) };
+    let (x, y) = if left.len() < right.len() { (right, left) } else { (left, right) };
     let (size_x, size_y) = (x.len() as u32, y.len() as u32);
-    let passed = |passes: bool, what: String| {
-        Explanation::leaf(format!("{}: {what}", if passes { "passed" } else { "fails" }))
+    let mut filter = |name: &str, passed: bool, why: String| {
+        let mut branch = Explanation::branch();
+        branch.add("passed", Explanation::leaf(passed));
+        branch.add("why", Explanation::leaf(why));
+        verdict.add(name, branch);
+        passed
     };
-    let mut branch = Explanation::branch();
     let overlap = x.iter().filter(|&token| y.binary_search(token).is_ok()).count() as u32;
     let needed = bounds.min_overlap(size_x, size_y);
     let partner = bounds.partner_sizes(size_x, Side::Left);
-    let what = format!("a partner of {size_x} tokens has {} to {}, this one {size_y}", partner.start(), partner.end());
-    branch.add("size filter", passed(partner.contains(&size_y), what));
+    let why = match partner.end() {
+        &u32::MAX => format!("a partner of {size_x} tokens has at least {}, this one {size_y}", partner.start()),
+        end => format!("a partner of {size_x} tokens has {} to {end}, this one {size_y}", partner.start()),
+    };
+    filter("size_filter", partner.contains(&size_y), why);
 
     let (prefix_x, prefix_y) = (bounds.probe_prefix(size_x, Side::Left), bounds.index_prefix(size_y, Side::Left));
     let first = (x[..prefix_x as usize].iter().enumerate())
         .find_map(|(i, token)| y[..prefix_y as usize].binary_search(token).ok().map(|j| (i as u32, j as u32)));
     match first {
         None if needed == 0 => {
-            branch.add("prefix filter", passed(true, "sets of these sizes need no common token".to_owned()));
+            filter("prefix_filter", true, "sets of these sizes need no common token".to_owned());
         }
         None => {
-            let what = format!("the {prefix_x} and {prefix_y} rarest tokens have none in common");
-            branch.add("prefix filter", passed(false, what));
+            let why = format!("the {prefix_x} and {prefix_y} rarest tokens have none in common");
+            filter("prefix_filter", false, why);
         }
         Some((i, j)) => {
             let token = names.get(x[i as usize]);
-            let what = format!("the {prefix_x} and {prefix_y} rarest tokens have `{token}` in common");
-            branch.add("prefix filter", passed(true, what));
+            let why = format!("the {prefix_x} and {prefix_y} rarest tokens have `{token}` in common");
+            filter("prefix_filter", true, why);
             let bound = (size_x - i).min(size_y - j);
-            let what = format!("at places {} and {}, so at most {bound} can be common of {needed} needed", i + 1, j + 1);
-            branch.add("positional filter", passed(bound >= needed, what));
-            if bound >= needed {
+            let why =
+                format!("at places {} and {}, so at most {bound} can be common, {needed} are needed", i + 1, j + 1);
+            if filter("positional_filter", bound >= needed, why) {
                 let limit = i64::from(size_x + size_y) - 2 * i64::from(needed) - i64::from(i + j);
-                let rest = (&x[i as usize + 1..], &y[j as usize + 1..]);
-                let least = suffix_filter(rest.0, rest.1, limit, max_depth);
-                let what = format!("the rests differ in at least {least} tokens, {limit} are allowed");
-                branch.add("suffix filter", passed(least <= limit, what));
+                let least = suffix_filter(&x[i as usize + 1..], &y[j as usize + 1..], limit, max_depth);
+                let why = format!("the rests differ in at least {least} tokens, {limit} are allowed");
+                filter("suffix_filter", least <= limit, why);
             }
         }
     }
-    branch.add("overlap", Explanation::leaf(format!("{overlap} common tokens, {needed} needed")));
-    branch.add("pair", Explanation::leaf(overlap >= needed));
-    branch
+    verdict.add("overlap", Explanation::leaf(overlap));
+    verdict.add("overlap_needed", Explanation::leaf(needed));
+    verdict.add("pair", Explanation::leaf(overlap >= needed));
 }
 
 /// The texts in one, with [-removed-] and {+added+} words.
 fn word_diff(left: &str, right: &str) -> String {
     let diff = TextDiff::from_words(left, right);
     let mut text = String::new();
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Equal => text.push_str(change.value()),
-            ChangeTag::Delete => text.push_str(&format!("[-{}-]", change.value())),
-            ChangeTag::Insert => text.push_str(&format!("{{+{}+}}", change.value())),
+    for op in diff.ops() {
+        let (mut removed, mut added) = (String::new(), String::new());
+        for change in diff.iter_changes(op) {
+            match change.tag() {
+                ChangeTag::Equal => text.push_str(change.value()),
+                ChangeTag::Delete => removed.push_str(change.value()),
+                ChangeTag::Insert => added.push_str(change.value()),
+            }
+        }
+        for (part, open, close) in [(removed, "[-", "-]"), (added, "{+", "+}")] {
+            if !part.is_empty() {
+                text.push_str(&format!("{open}{part}{close}"));
+            }
         }
     }
     text

@@ -7,6 +7,11 @@ use twinset::{Algorithm, Input, JoinOptions, Measure, Run, Strings, Threshold, T
 
 type Set = BTreeSet<u32>;
 
+/// How many random collections each test sees; `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
+}
+
 /// Whether two sets form a pair by the measure's definition, in integers: the threshold is p/q.
 fn is_pair(measure: Measure, (p, q): (u64, u64), x: &Set, y: &Set) -> bool {
     let common = x.intersection(y).count() as u128;
@@ -80,7 +85,7 @@ fn fractions() -> impl Strategy<Value = (u64, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn every_algorithm_and_measure_matches_the_definition(

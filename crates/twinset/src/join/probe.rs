@@ -33,6 +33,9 @@ pub(super) struct Match {
 /// Matches, and how many candidates there were.
 pub(super) type Found = (Vec<Match>, Candidates);
 
+/// What one thread did: matches by chunk, and all its candidates.
+type WorkDone = (Vec<(u32, Vec<Match>)>, Candidates);
+
 /// How many sets a thread takes at a time.
 const CHUNK: u32 = 64;
 
@@ -48,7 +51,7 @@ where
     task.run.begin("join", Some(u64::from(sets)));
     // The longest sets are the most work, so they are handed out first.
     let remaining = AtomicU32::new(chunks);
-    let worker = |_| -> Result<(Vec<(u32, Vec<Match>)>, Candidates)> {
+    let worker = |_| -> Result<WorkDone> {
         let (mut state, mut found, mut candidates) = (new_state(), Vec::new(), Candidates::default());
         while let Ok(before) = remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
         {

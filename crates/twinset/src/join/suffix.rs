@@ -53,3 +53,47 @@ fn partition(set: &[u32], token: u32, low: i64, high: i64) -> Option<(usize, boo
     let place = from + set[from..to].partition_point(|&own| own < token);
     Some((place, set.get(place) == Some(&token)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Example 4: D and F stand at places 2 and 5 of one suffix, 3 and 4 of the other. A single probe bounds the
+    /// distance by 2, which is allowed; probes that build on each other show that it is more.
+    #[test]
+    fn example_4_coordinated_probes() {
+        let x = [10, 40, 50, 55, 60, 70];
+        let y = [20, 30, 40, 60, 80, 90];
+        assert_eq!(suffix_filter(&x, &y, 2, 1), 2);
+        assert!(suffix_filter(&x, &y, 2, 2) > 2);
+    }
+
+    /// Example 5: with a distance of 2 allowed, F, at place 4 of y, is looked for at places 3 to 5 of x only.
+    #[test]
+    fn example_5_narrow_search() {
+        let token = 60;
+        let (low, high) = (4 - 1 - 1, 4 - 1 + 1);
+        assert_eq!(partition(&[10, 40, 50, 55, 60, 70], token, low, high), Some((4, true)));
+        assert_eq!(partition(&[10, 40, 50, 55, 58, 60], token, low, high), None);
+        assert_eq!(partition(&[10, 60, 70, 80, 90, 95], token, low, high), None);
+        // Places outside the set count as −∞ and +∞.
+        assert_eq!(partition(&[70], token, -2, 1), Some((0, false)));
+        assert_eq!(partition(&[10], token, -2, 1), Some((1, false)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_pair_within_the_limit_is_dropped(
+            x in prop::collection::btree_set(0..40u32, 0..25),
+            y in prop::collection::btree_set(0..40u32, 0..25),
+            limit in 0..30i64,
+            max_depth in 0..6u32,
+        ) {
+            let distance = x.symmetric_difference(&y).count() as i64;
+            let (x, y): (Vec<u32>, Vec<u32>) = (x.into_iter().collect(), y.into_iter().collect());
+            let bound = suffix_filter(&x, &y, limit, max_depth);
+            prop_assert!(bound <= distance || distance > limit, "{bound} of {distance}, limit {limit}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! `twinset join` as its users see it.
+
+mod common;
+
+use std::io::Write;
+
+use common::Folder;
+
+const TITLES: &[u8] = b"id\ttext\tyear\na\tYes, as soon as possible\t1\nb\tas soon as possible please\t1\nc\tsomething else\t2\nd\tYES as SOON as possible\t2\n";
+
+#[test]
+fn pairs_are_sorted_and_carry_their_similarity() {
+    let folder = Folder::with(&[("t.tsv", TITLES)]);
+    let expected = "left,right,similarity\na,b,0.6666666666666666\na,d,1\nb,d,0.6666666666666666\n";
+    assert_eq!(folder.stdout("join t.tsv --threshold 0.6"), expected);
+    assert_eq!(folder.stdout("join t.tsv --threshold 2/3"), expected);
+    assert_eq!(folder.stdout("join t.tsv --threshold 2/3 --count"), "3\n");
+    for algorithm in ["naive", "allpairs", "ppjoin", "ppjoin+", "auto"] {
+        assert_eq!(folder.stdout(&format!("join t.tsv --threshold 2/3 --algorithm {algorithm}")), expected);
+    }
+}
+
+#[test]
+fn every_format_gives_the_same_pairs() {
+    let rows =
+        [("a", "Yes, as soon as possible"), ("b", "as soon as possible please"), ("c", "étude \"quoted\", done")];
+    let csv: String = rows.iter().map(|(id, text)| format!("{id},\"{}\"\r\n", text.replace('"', "\"\""))).collect();
+    let tsv: String = rows.iter().map(|(id, text)| format!("{id}\t{text}\n")).collect();
+    let jsonl: String = rows
+        .iter()
+        .map(|(id, text)| format!("{}\n\n", serde_json::json!({"n": {"x": [1]}, "id": id, "text": text})))
+        .collect();
+    let mut gz = flate2_encode(format!("id,text\n{csv}").as_bytes());
+    gz.extend(flate2_encode(b"")); // A second member, as concatenated files have.
+    let latin: Vec<u8> = format!("id,text\n{csv}").chars().map(|c| c as u32 as u8).collect();
+    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(tsv.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let bom = format!("\u{feff}id,text\n{csv}");
+    let folder = Folder::with(&[
+        ("a.csv", format!("id,text\n{csv}").as_bytes()),
+        ("b.tsv", format!("id\ttext\n{tsv}").as_bytes()),
+        ("c.jsonl", jsonl.as_bytes()),
+        ("d.csv.gz", &gz),
+        ("e.csv", csv.as_bytes()),
+        ("f.csv", &latin),
+        ("g.tsv", &utf16),
+        ("h.csv", bom.as_bytes()),
+        ("i.txt", csv.replace(',', "%").as_bytes()),
+    ]);
+    let expected = "left,right,similarity\na,b,0.6666666666666666\n";
+    for args in [
+        "a.csv",
+        "b.tsv",
+        "c.jsonl",
+        "d.csv.gz",
+        "e.csv --no-header",
+        "e.csv --no-header --id 1 --text 2",
+        "f.csv --encoding windows-1252",
+        "g.tsv --no-header --id 1",
+        "h.csv",
+        "i.txt --format csv --delimiter % --no-header",
+    ] {
+        assert_eq!(folder.stdout(&format!("join {args} --threshold 0.6")), expected, "{args}");
+    }
+    // Through standard input, and as parquet that the command itself wrote.
+    let stdin = folder.command("join - --format jsonl --threshold 0.6").write_stdin(jsonl).output().unwrap();
+    assert_eq!(String::from_utf8(stdin.stdout).unwrap(), expected);
+    let stdin = folder.command("join - --format csv --threshold 0.6").write_stdin(gz).output().unwrap();
+    assert_eq!(String::from_utf8(stdin.stdout).unwrap(), expected);
+    folder.stdout("generate --records 200 --seed 3 --output g.parquet");
+    folder.stdout("generate --records 200 --seed 3 --output g2.csv");
+    let pairs = folder.stdout("join g.parquet --threshold 0.7");
+    assert!(pairs.lines().count() > 10);
+    assert_eq!(pairs, folder.stdout("join g2.csv --threshold 0.7"));
+}
+
+fn flate2_encode(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn folders_and_globs_number_records_through_in_path_order() {
+    let folder = Folder::with(&[
+        ("in/b.txt", b"one two three\n"),
+        ("in/a/z.txt", b"\nfour five six\n"),
+        ("in/notes.pdf", b"%PDF"),
+        ("in/.hidden.txt", b"one two three\n"),
+        ("right.txt", b"one two three\nFOUR five six\n"),
+    ]);
+    // in/a/z.txt has records 1 and 2, in/b.txt record 3.
+    assert_eq!(folder.stdout("join in right.txt --threshold 1"), "left,right,similarity\n2,2,1\n3,1,1\n");
+    assert_eq!(folder.stdout("join in/*.txt right.txt --threshold 1"), "left,right,similarity\n1,1,1\n");
+    let summary = String::from_utf8(folder.run("join in right.txt --threshold 1").stderr).unwrap();
+    assert!(summary.contains("1 file skipped") && summary.contains("1 record without any token"), "{summary}");
+    assert!(folder.run("join in right.txt --threshold 1 --quiet").stderr.is_empty());
+}
+
+#[test]
+fn output_formats_hold_the_same_rows() {
+    let folder = Folder::with(&[("t.tsv", TITLES)]);
+    folder.stdout("join t.tsv --threshold 2/3 --show year --output p.csv");
+    folder.stdout("join t.tsv --threshold 2/3 --show year --output p.jsonl.gz");
+    folder.stdout("join t.tsv --threshold 2/3 --show year --output p.parquet");
+    assert!(
+        folder.read("p.csv").starts_with("left,right,similarity,left_year,right_year\na,b,0.6666666666666666,1,1\n")
+    );
+    let bytes = std::fs::read(folder.path("p.jsonl.gz")).unwrap();
+    let json = std::io::read_to_string(flate2::read::GzDecoder::new(bytes.as_slice())).unwrap();
+    let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    let expected =
+        serde_json::json!({"left": "a", "right": "b", "similarity": 2.0 / 3.0, "left_year": "1", "right_year": "1"});
+    assert_eq!(first, expected);
+    // What was written can be read: pairs are records too.
+    assert_eq!(folder.stdout("join p.parquet --id left --text left_year --threshold 1 --count --rejects r.csv"), "0\n");
+    assert_eq!(folder.read("r.csv").lines().count(), 2, "the second pair of a has the same id");
+}
+
+#[test]
+fn measures_that_count_print_whole_numbers() {
+    let folder = Folder::with(&[("t.tsv", TITLES), ("n.txt", "Anna\nAnne\nHannah\n\nÄnna\n".as_bytes())]);
+    assert_eq!(
+        folder.stdout("join t.tsv --text text --measure overlap --threshold 5"),
+        "left,right,similarity\na,d,5\n"
+    );
+    assert_eq!(folder.stdout("join n.txt --measure edit --threshold 1"), "left,right,distance\n1,2,1\n1,5,1\n");
+    assert_eq!(folder.stdout("join t.tsv --measure hamming --threshold 0"), "left,right,distance\n");
+    assert_eq!(folder.stdout("join t.tsv --text text --measure hamming --threshold 0"), "left,right,distance\na,d,0\n");
+}
+
+#[test]
+fn containment_lists_ordered_pairs() {
+    let folder = Folder::with(&[("c.txt", b"a b c d\nb c\nc b\n")]);
+    assert_eq!(
+        folder.stdout("join c.txt --measure containment --threshold 1"),
+        "left,right,similarity\n2,1,1\n2,3,1\n3,1,1\n3,2,1\n"
+    );
+}
+
+#[test]
+fn empty_records_take_part_only_when_asked() {
+    let folder = Folder::with(&[("e.txt", b"\na b\n\n!?\n")]);
+    assert_eq!(folder.stdout("join e.txt --threshold 0.5 --count"), "0\n");
+    assert_eq!(folder.stdout("join e.txt --threshold 0.5 --empty"), "left,right,similarity\n1,3,1\n1,4,1\n3,4,1\n");
+    assert_eq!(folder.stdout("join e.txt --measure containment --threshold 1 --empty --count"), "9\n");
+    assert_eq!(folder.stdout("join e.txt --measure hamming --threshold 2 --empty --count"), "6\n");
+}
+
+#[test]
+fn pairs_can_be_selected() {
+    let folder = Folder::with(&[("t.tsv", TITLES)]);
+    assert_eq!(folder.stdout("join t.tsv --threshold 0.6 --text text --same year --count"), "1\n");
+    // a and d are most alike, so b is left without a partner.
+    assert_eq!(folder.stdout("join t.tsv --threshold 0.6 --text text --best"), "left,right,similarity\na,d,1\n");
+    let top = "left,right,similarity\na,d,1\na,b,0.6666666666666666\n";
+    assert_eq!(folder.stdout("join t.tsv --text text --top 2"), top);
+    assert_eq!(folder.stdout("join t.tsv --text text --top 2 --threshold 0.1"), top);
+    assert_eq!(folder.stdout("join t.tsv --text text --top 100").lines().count(), 4);
+    assert_eq!(folder.stdout("join t.tsv --text text --top 1 --measure hamming"), "left,right,distance\na,d,0\n");
+    // Two columns of the same collection are not compared with themselves.
+    assert_eq!(folder.stdout("join t.tsv t.tsv --threshold 1 --text text --best --count"), "4\n");
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let folder = Folder::with(&[]);
+    folder.stdout("generate --records 3000 --seed 5 --words 12 --vocabulary 900 --output d.jsonl.zst --truth t.csv");
+    for tokens in ["words", "qgrams:3", "shingles:2", "shingles:2 --reduce minwise:8", "items --repeats ignore"] {
+        let one =
+            folder.stdout(&format!("join d.jsonl.zst --tokens {tokens} --threshold 0.6 --threads 1 --stats 1.json"));
+        let three =
+            folder.stdout(&format!("join d.jsonl.zst --tokens {tokens} --threshold 0.6 --threads 3 --stats 3.json"));
+        assert_eq!(one, three, "{tokens}");
+        assert!(one.lines().count() > 100, "{tokens}: {}", one.lines().count());
+        let stats = |name: &str| -> serde_json::Value { serde_json::from_str(&folder.read(name)).unwrap() };
+        assert_eq!(stats("1.json")["candidates"], stats("3.json")["candidates"], "{tokens}");
+    }
+}
+
+#[test]
+fn planted_duplicates_are_found() {
+    let folder = Folder::with(&[]);
+    folder.stdout("generate --records 500 --seed 9 --duplicates 0.3 --edits 0.02 --output d.csv --truth t.csv");
+    let found = folder.stdout("join d.csv --threshold 0.6");
+    let pair = |line: &str| line.splitn(3, ',').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let found: std::collections::BTreeSet<_> = found.lines().skip(1).map(pair).collect();
+    let truth: Vec<_> = folder.read("t.csv").lines().skip(1).map(pair).collect();
+    let hits = truth.iter().filter(|pair| found.contains(*pair)).count();
+    assert!(truth.len() > 100 && hits * 100 >= truth.len() * 95, "{hits} of {}", truth.len());
+    // The same seed gives the same bytes, another seed others.
+    let generate = |seed: u32| folder.stdout(&format!("generate --records 50 --seed {seed}"));
+    assert_eq!(generate(4), generate(4));
+    assert_ne!(generate(4), generate(5));
+}
+
+#[test]
+fn stats_tell_what_was_done() {
+    let folder = Folder::with(&[("t.tsv", TITLES)]);
+    folder.stdout("join t.tsv --text text --threshold 0.6 --algorithm ppjoin+ --stats s.json --output p.csv");
+    let stats: serde_json::Value = serde_json::from_str(&folder.read("s.json")).unwrap();
+    assert_eq!((&stats["algorithm"], &stats["records"], &stats["pairs"]), (&"ppjoin+".into(), &4.into(), &3.into()));
+    assert_eq!((&stats["distinct_sets"], &stats["tokens"]), (&3.into(), &17.into()));
+    for filter in ["prefix", "positional", "suffix"] {
+        assert!(stats["candidates"][filter].is_u64(), "{filter}");
+    }
+    for stage in ["read", "tokenize", "join", "write"] {
+        assert!(stats["seconds"][stage].is_f64(), "{stage}");
+    }
+    assert!(stats["peak_memory_bytes"].as_u64().unwrap() > 1 << 20);
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let folder = Folder::with(&[("c.txt", "a b c\n".repeat(3000).as_bytes())]);
+    let twinset = assert_cmd::cargo::cargo_bin("twinset");
+    let script = format!("{} join {} --threshold 1 | head -n 1", twinset.display(), folder.path("c.txt").display());
+    let output = std::process::Command::new("bash").args(["-o", "pipefail", "-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.stdout, b"left,right,similarity\n");
+}

@@ -1,0 +1,93 @@
+//! Line charts as SVG.
+
+use maud::{Markup, html};
+
+/// A line with a name.
+pub(crate) struct Line {
+    pub(crate) name: &'static str,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// A chart of a few lines over the same x values.
+pub(crate) struct Chart<'a> {
+    pub(crate) title: String,
+    pub(crate) x: &'a str,
+    pub(crate) y: &'a str,
+    /// Whether the y axis counts powers of ten.
+    pub(crate) logarithmic: bool,
+    pub(crate) lines: Vec<Line>,
+}
+
+const WIDTH: f64 = 460.0;
+const HEIGHT: f64 = 300.0;
+/// Room for the labels: left, right, top, bottom.
+const MARGINS: (f64, f64, f64, f64) = (64.0, 90.0, 16.0, 44.0);
+
+impl Chart<'_> {
+    /// The chart as a figure.
+    pub(crate) fn draw(&self) -> Markup {
+        let (left, right, top, bottom) = MARGINS;
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let range = |values: &dyn Fn(&(f64, f64)) -> f64| {
+            let low = points().map(values).fold(f64::INFINITY, f64::min);
+            let high = points().map(values).fold(f64::NEG_INFINITY, f64::max);
+            if high > low { (low, high) } else { (low - 0.5, low + 0.5) }
+        };
+        let scale = |value: f64| if self.logarithmic { value.max(1e-9).log10() } else { value };
+        let x_range = range(&|point| point.0);
+        let (y_low, y_high) = range(&|point| scale(point.1));
+        let y_range = if self.logarithmic { (y_low.floor(), y_high.ceil()) } else { (0.0, y_high * 1.05) };
+        let place = |value: f64, (low, high): (f64, f64)| (value - low) / (high - low).max(f64::MIN_POSITIVE);
+        let x_at = |x: f64| left + place(x, x_range) * (WIDTH - left - right);
+        let y_at = |y: f64| HEIGHT - bottom - place(scale(y), y_range) * (HEIGHT - top - bottom);
+        let ticks: Vec<f64> = if self.logarithmic {
+            (y_range.0 as i32..=y_range.1 as i32).map(|power| 10f64.powi(power)).collect()
+        } else {
+            (0..=4).map(|quarter| y_range.1 * f64::from(quarter) / 4.0).collect()
+        };
+        let xs: Vec<f64> =
+            self.lines.first().map_or(Vec::new(), |line| line.points.iter().map(|point| point.0).collect());
+        html! {
+            figure {
+                svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(self.title) {
+                    @for tick in &ticks {
+                        line class="grid" x1=(left) x2=(WIDTH - right) y1=(y_at(*tick)) y2=(y_at(*tick)) {}
+                        text x=(left - 6.0) y=(y_at(*tick) + 4.0) text-anchor="end" { (short(*tick)) }
+                    }
+                    @for x in &xs {
+                        text x=(x_at(*x)) y=(HEIGHT - bottom + 18.0) text-anchor="middle" { (short(*x)) }
+                    }
+                    text x=((left + WIDTH - right) / 2.0) y=(HEIGHT - 6.0) text-anchor="middle" { (self.x) }
+                    text x="12" y=(top + (HEIGHT - top - bottom) / 2.0) text-anchor="middle"
+                        transform={ "rotate(-90 12 " (top + (HEIGHT - top - bottom) / 2.0) ")" } { (self.y) }
+                    @for (number, line) in self.lines.iter().enumerate() {
+                        @let path = line.points.iter().map(|&(x, y)| format!("{:.1},{:.1}", x_at(x), y_at(y)));
+                        polyline class={ "line c" (number) } points=(path.collect::<Vec<_>>().join(" ")) {}
+                        @for &(x, y) in &line.points {
+                            circle class={ "c" (number) } cx=(x_at(x)) cy=(y_at(y)) r="3" { title { (line.name) ": " (y) } }
+                        }
+                        line class={ "line c" (number) } x1=(WIDTH - right + 8.0) x2=(WIDTH - right + 24.0)
+                            y1=(top + 10.0 + 18.0 * number as f64) y2=(top + 10.0 + 18.0 * number as f64) {}
+                        text x=(WIDTH - right + 28.0) y=(top + 14.0 + 18.0 * number as f64) { (line.name) }
+                    }
+                }
+                figcaption { (self.title) }
+            }
+        }
+    }
+}
+
+/// A number in a few characters.
+fn short(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1e9 => format!("{}G", tidy(value / 1e9)),
+        v if v >= 1e6 => format!("{}M", tidy(value / 1e6)),
+        v if v >= 1e3 => format!("{}k", tidy(value / 1e3)),
+        _ => tidy(value),
+    }
+}
+
+fn tidy(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,56 @@
+//! One self-contained HTML page: no script, no network, readable in the dark.
+
+use std::io::Write;
+use std::path::Path;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use twinset_io::Output;
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --line: #8884; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid var(--line); text-align: right; }
+th:first-child, td:first-child { text-align: left; }
+caption { text-align: left; font-weight: 600; padding: .3rem 0; }
+.scroll { overflow-x: auto; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: 1rem; }
+figure { margin: 0; } figcaption { text-align: center; font-size: .9rem; }
+svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: currentColor; }
+.grid { stroke: var(--line); } .line { fill: none; stroke-width: 2; }
+.c0 { stroke: #c2410c; fill: #c2410c; } .c1 { stroke: #2563eb; fill: #2563eb; }
+.c2 { stroke: #16a34a; fill: #16a34a; } .c3 { stroke: #9333ea; fill: #9333ea; }
+.line.c0, .line.c1, .line.c2, .line.c3 { fill: none; }
+";
+
+/// A table with a caption; the first column holds names.
+pub(crate) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+    html! {
+        div class="scroll" {
+            table {
+                caption { (caption) }
+                thead { tr { @for name in header { th { (name) } } } }
+                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+            }
+        }
+    }
+}
+
+/// Writes the page.
+pub(crate) fn write(path: &Path, title: &str, body: &Markup) -> anyhow::Result<()> {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { h1 { (title) } (body) }
+        }
+    };
+    let mut output = Output::create(path)?;
+    output.write_all(page.into_string().as_bytes()).map_err(|error| output.failure(&error))?;
+    Ok(output.finish()?)
+}
