@@ -16,9 +16,10 @@ use crate::session::{Session, SessionOptions, count, peak_memory};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Join {
-    /// Files, a folder, a quoted glob, or - for standard input; a second one is joined with the first
-    #[arg(required = true, num_args = 1..=2, value_names = ["LEFT", "RIGHT"])]
-    inputs: Vec<PathBuf>,
+    /// A file, a folder, a quoted glob, or - for standard input
+    left: PathBuf,
+    /// Another collection, to be joined with the first
+    right: Option<PathBuf>,
     #[command(flatten)]
     join: JoinOptions,
     /// Add this field of both records to the output; repeat it for several
@@ -100,16 +101,15 @@ impl Join {
             None if self.join.top.is_none() => return Err(twinset::Error::NoThreshold.into()),
             None => {}
         }
-        let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
-        if self.inputs.iter().filter(is_stdin).count() > 1 {
+        if self.left.as_os_str() == "-" && self.right.as_ref().is_some_and(|right| right.as_os_str() == "-") {
             return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
         }
         Ok(())
     }
 
     fn load(&self, session: &Session) -> anyhow::Result<Collection> {
-        let sides: Vec<Inputs> =
-            self.inputs.iter().map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?;
+        let paths = [&self.left].into_iter().chain(&self.right);
+        let sides: Vec<Inputs> = paths.map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?;
         let content = match self.join.measure {
             Measure::Edit => Content::Texts,
             _ => Content::Sets(&self.tokens),

@@ -64,6 +64,11 @@ impl Session {
 
 /// The most memory that this process has held.
 pub(crate) fn peak_memory() -> Option<u64> {
+    // On Linux getrusage also counts what the process was before it became this program.
+    if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        return line.trim().strip_suffix(" kB")?.parse().ok().map(|kilobytes: u64| kilobytes * 1024);
+    }
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).ok()?;
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
     u64::try_from(usage.max_rss()).ok().map(|units| units * unit)

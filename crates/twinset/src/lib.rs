@@ -1,4 +1,4 @@
-//! Finds near duplicates in collections of token sets.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod explain;
