@@ -40,7 +40,9 @@ impl Inputs {
             }
         } else if !path.exists() && path.to_str().is_some_and(|text| text.contains(['*', '?', '['])) {
             let pattern = path.to_str().unwrap_or_default();
-            let found = glob::glob(pattern).map_err(|error| Error::file(path, format!("not a glob: {error}")))?;
+            let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
+            let found =
+                glob::glob_with(pattern, options).map_err(|error| Error::file(path, format!("not a glob: {error}")))?;
             let mut files: Vec<PathBuf> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
             if files.is_empty() {
                 return Err(Error::file(path, "no file matches this glob"));

@@ -9,6 +9,9 @@ use super::block::{Bad, Parsed, Record};
 /// Blocks are at least this long, unless the file ends.
 const BLOCK: usize = 1 << 19;
 
+/// How much is kept of a line that is too long.
+const KEPT: usize = 1 << 10;
+
 /// Reads blocks of whole lines. No line, and no memory, grows beyond the largest record allowed.
 pub(super) struct LineBlocks<R> {
     inner: R,
@@ -66,7 +69,7 @@ impl<R: Read> LineBlocks<R> {
 
     /// Reads on to the end of a line that is too long, and keeps only its beginning.
     fn skip_line(&mut self, mut start: Vec<u8>) -> io::Result<LineBlock> {
-        start.truncate(1 << 10);
+        start.truncate(KEPT);
         let mut buffer = vec![0; 1 << 16];
         loop {
             let length = self.inner.read(&mut buffer)?;
@@ -92,7 +95,7 @@ impl<R: Read> LineBlocks<R> {
         let (mut kept, mut bad) = (Vec::new(), Vec::new());
         for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(first_line..) {
             if line.len() > self.largest {
-                bad.push(self.is_too_long(number, &line[..1 << 10]));
+                bad.push(self.is_too_long(number, line));
                 kept.push(b'\n');
             } else {
                 kept.extend_from_slice(line);
@@ -104,7 +107,7 @@ impl<R: Read> LineBlocks<R> {
 
     fn is_too_long(&self, line: u64, start: &[u8]) -> Bad {
         let reason = format!("the line is longer than {} bytes; --max-record allows more", self.largest);
-        Bad::new(line, None, reason, start)
+        Bad::new(line, None, reason, &start[..start.len().min(KEPT)])
     }
 }
 

@@ -1,7 +1,7 @@
 //! From paths to blocks of records.
 //!
-//! [`inputs`] finds the files, [`stream`] opens one (decompressed and decoded), one file per format cuts it into
-//! [`Block`]s on one thread at a time, and each block is parsed on the thread that will use it.
+//! `inputs` finds the files, `stream` opens one (decompressed and decoded), one file per format cuts it into
+//! blocks on one thread at a time, and each block is parsed on the thread that will use it.
 
 mod block;
 mod delimited;

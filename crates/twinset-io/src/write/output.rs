@@ -136,13 +136,18 @@ impl Output {
         Ok(())
     }
 
+    /// The file's path, or what stands for it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// What a failed write means to the user.
     pub fn failure(&self, error: &io::Error) -> Error {
         write_failure(&self.name, error)
     }
 }
 
-fn write_failure(name: &str, error: &io::Error) -> Error {
+pub(super) fn write_failure(name: &str, error: &io::Error) -> Error {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Error::BrokenPipe;
     }

@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 
+use super::output::write_failure;
 use super::{Output, OutputFormat};
 use crate::Result;
 
@@ -124,7 +125,8 @@ impl Table {
         match self.writer {
             Writer::Csv(mut writer) => {
                 writer.flush().map_err(|error| writer.get_ref().failure(&error))?;
-                let output = writer.into_inner().map_err(|error| crate::Error::Usage(error.to_string()))?;
+                let name = writer.get_ref().name().to_owned();
+                let output = writer.into_inner().map_err(|error| write_failure(&name, error.error()))?;
                 output.finish()
             }
             Writer::Jsonl(output) => output.finish(),
@@ -185,8 +187,8 @@ impl ParquetWriter {
 
     fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.inner.finish().map_err(|error| self.inner.inner().failure(&parquet_error(error)))?;
-        let output = self.inner.into_inner().map_err(|error| crate::Error::Usage(error.to_string()))?;
+        let name = self.inner.inner().name().to_owned();
+        let output = self.inner.into_inner().map_err(|error| write_failure(&name, &parquet_error(error)))?;
         output.finish()
     }
 }

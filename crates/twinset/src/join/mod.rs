@@ -1,16 +1,16 @@
 //! Exact similarity joins: every pair at or above the threshold, none missing.
 //!
-//! Identical records are grouped first, the different sets are put in order of size ([`sets`]), one of the algorithms
-//! finds the pairs among them, and the groups are expanded at the end ([`joined`]).
+//! Identical records are grouped first, the different sets are put in order of size (`sets`), one of the algorithms
+//! finds the pairs among them, and the groups are expanded at the end (`joined`).
 //!
 //! | algorithm | file | filters |
 //! |---|---|---|
-//! | `naive` | [`naive`] | none |
-//! | `allpairs` | [`allpairs`] | size, prefix |
-//! | `ppjoin` | [`ppjoin`] | size, prefix, positional |
-//! | `ppjoin+` | [`ppjoin`], [`suffix`] | size, prefix, positional, suffix |
+//! | `naive` | `naive` | none |
+//! | `allpairs` | `allpairs` | size, prefix |
+//! | `ppjoin` | `ppjoin` | size, prefix, positional |
+//! | `ppjoin+` | `ppjoin`, `suffix` | size, prefix, positional, suffix |
 //!
-//! Edit distance runs the same algorithms on q-grams and checks what they let through ([`edit`]).
+//! Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
 
 mod allpairs;
 mod edit;

@@ -1,8 +1,8 @@
 //! From texts to token sets.
 //!
-//! A text is cut into tokens ([`text`]), repeats within the record are numbered or dropped ([`repeats`]), a sample
-//! may be taken ([`reduce`]), the rest is given ids ([`dictionary`]), and at the end ids become ranks from rare to
-//! frequent. Blocks of records go through all of it in parallel ([`tokenizer`]); no string is allocated per token.
+//! A text is cut into tokens (`text`), repeats within the record are numbered or dropped (`repeats`), a sample
+//! may be taken (`reduce`), the rest is given ids (`dictionary`), and at the end ids become ranks from rare to
+//! frequent. Blocks of records go through all of it in parallel (`tokenizer`); no string is allocated per token.
 
 mod dictionary;
 mod hash;
