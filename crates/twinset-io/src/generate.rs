@@ -179,7 +179,8 @@ impl Iterator for Generator {
     }
 }
 
-/// Words that can be pronounced: syllables stand for the digits of the word's number, so frequent words are short.
+/// Words that can be pronounced: two or more syllables stand for the digits of the word's number, so that lengths are
+/// as in English, and frequent words are short.
 fn spelled(words: &[u32]) -> String {
     const CONSONANTS: &[u8] = b"bdfgklmnprstvz";
     const VOWELS: &[u8] = b"aeiou";
@@ -189,15 +190,13 @@ fn spelled(words: &[u32]) -> String {
         if position > 0 {
             text.push(' ');
         }
-        let mut number = word;
-        loop {
+        let (mut number, mut syllables) = (word, 0);
+        while number > 0 || syllables < 2 {
             let syllable = (number % base) as usize;
             text.push(CONSONANTS[syllable / VOWELS.len()] as char);
             text.push(VOWELS[syllable % VOWELS.len()] as char);
             number /= base;
-            if number == 0 {
-                break;
-            }
+            syllables += 1;
         }
     }
     text

@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 use twinset::{Input, Run, Seconds, Strings, TokenBlock, TokenNames, TokenOptions, TokenSets, Tokenizer};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error::Place;
 use crate::read::{Bad, Inputs, ReadOptions, Rejects, for_each_block};
 use crate::{Error, Result};
 
@@ -186,10 +187,26 @@ fn load_here(
 
     let begin = Instant::now();
     let mut rejects = rejects.map(|rejects| rejects.into_inner().expect("no writer panicked"));
-    let mut ids = Vec::new();
-    for collection in 0..collections.len() {
-        ids.push(collection_ids(&mut blocks, collection, rejects.as_mut())?);
-    }
+    let mut name = |blocks: &mut [LoadedBlock]| -> Result<Vec<Ids>> {
+        (0..collections.len()).map(|collection| collection_ids(blocks, collection, rejects.as_mut())).collect()
+    };
+    let finish = |blocks: Vec<TokenBlock>| match (tokenizer, content) {
+        (Some(tokenizer), Content::NamedSets(_)) => tokenizer.finish_named(blocks).map(|(s, n)| (Some(s), Some(n))),
+        (Some(tokenizer), _) => tokenizer.finish(blocks).map(|sets| (Some(sets), None)),
+        (None, _) => Ok((None, None)),
+    };
+    let take_tokens = |blocks: &mut [LoadedBlock]| -> Vec<TokenBlock> {
+        blocks.iter_mut().map(|block| std::mem::take(&mut block.tokens)).collect()
+    };
+    // A repeated name takes its record's tokens out if it is to be rejected, and is the end of everything otherwise.
+    let (ids, sets) = if options.rejects.is_some() {
+        let ids = name(&mut blocks);
+        (ids, finish(take_tokens(&mut blocks)))
+    } else {
+        let tokens = take_tokens(&mut blocks);
+        rayon::join(|| name(&mut blocks), || finish(tokens))
+    };
+    let (mut ids, (sets, names)) = (ids?, sets?);
     let mut texts = Strings::default();
     let mut columns = vec![Strings::default(); extra.len()];
     for block in &blocks {
@@ -198,12 +215,6 @@ fn load_here(
             column.append(part);
         }
     }
-    let blocks = blocks.into_iter().map(|block| block.tokens);
-    let (sets, names) = match (tokenizer, content) {
-        (Some(tokenizer), Content::NamedSets(_)) => tokenizer.finish_named(blocks).map(|(s, n)| (Some(s), Some(n)))?,
-        (Some(tokenizer), _) => (Some(tokenizer.finish(blocks)?), None),
-        (None, _) => (None, None),
-    };
     let rejected = rejects.map_or(Ok(0), Rejects::finish)?;
     let right = if ids.len() > 1 { ids.pop() } else { None };
     let left = ids.pop().unwrap_or(Ids::Numbered(0));
@@ -239,46 +250,53 @@ fn collection_ids(blocks: &mut [LoadedBlock], collection: usize, mut rejects: Op
         return Ok(Ids::Numbers(numbers));
     }
     let mut all = Strings::default();
-    // Where each name was first seen, as a block and a line.
-    let mut places: Vec<(u32, u64)> = Vec::new();
-    let mut table: HashTable<u32> = HashTable::new();
+    let mut table: HashTable<u32> = HashTable::with_capacity(total as usize);
     let mut before = 0;
     for at in 0..own.len() {
-        let numbers: Vec<u64> = own[at].numbers().map(|number| before + number).collect();
-        before += (own[at].records + own[at].bad.len()) as u64;
         let names = own[at].names.take();
         let mut repeated = Vec::new();
-        for (position, &number) in numbers.iter().enumerate() {
-            let is_named = names.is_some() && own[at].unnamed.binary_search(&position).is_err();
+        for (position, number) in own[at].numbers().enumerate() {
             let name = match &names {
-                Some(names) if is_named => Cow::Borrowed(names.get(position)),
-                _ => Cow::Owned(number.to_string()),
+                Some(names) if own[at].unnamed.binary_search(&position).is_err() => Cow::Borrowed(names.get(position)),
+                _ => Cow::Owned((before + number).to_string()),
             };
-            let line = own[at].lines.get(position).copied().unwrap_or(number);
             let hash = xxh3_64(name.as_bytes());
             let Some(&first) = table.find(hash, |&entry| all.get(entry as usize) == name) else {
                 table.insert_unique(hash, all.len() as u32, |&entry| xxh3_64(all.get(entry as usize).as_bytes()));
                 all.push(&name);
-                places.push((at as u32, line));
                 continue;
             };
-            let (block, first_line) = places[first as usize];
-            let reason = format!(
-                "the id `{name}` was used before, at {}:{first_line}; name another field with --id, or leave it out to number the records",
-                own[block as usize].file
-            );
-            let bad = Bad { line, column: None, reason, record: name.into_owned() };
-            let file = &own[at].file;
+            let line = own[at].line(position);
             let Some(rejects) = &mut rejects else {
-                let reason = format!("{} (--rejects FILE goes on without such records)", bad.reason);
-                return Err(Error::Record { place: bad.place(file), reason });
+                return Err(used_twice(&own, &name, first as usize, at, line));
             };
-            rejects.write(file, &bad)?;
+            let reason = format!("the id `{name}` was used before");
+            rejects.write(&own[at].file, &Bad { line, column: None, reason, record: name.into_owned() })?;
             repeated.push(position);
         }
+        before += (own[at].records + own[at].bad.len()) as u64;
         own[at].remove(&repeated);
     }
     Ok(Ids::Names(all))
+}
+
+/// The error for a record whose id is that of the collection's record at position `first`.
+fn used_twice(blocks: &[&mut LoadedBlock], name: &str, mut first: usize, at: usize, line: u64) -> Error {
+    let mut block = &blocks[0];
+    for candidate in blocks {
+        block = candidate;
+        if first < block.records {
+            break;
+        }
+        first -= block.records;
+    }
+    let reason = format!(
+        "the id `{name}` was used before, at {}:{}; name another field with --id, or leave it out to number the records \
+         (--rejects FILE goes on without such records)",
+        block.file,
+        block.line(first),
+    );
+    Error::Record { place: Place { file: blocks[at].file.clone(), line, column: None }, reason }
 }
 
 impl LoadedBlock {
@@ -286,6 +304,11 @@ impl LoadedBlock {
     fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
         let all = 0..self.records + self.bad.len();
         all.filter(|position| self.bad.binary_search(position).is_err()).map(|position| position as u64 + 1)
+    }
+
+    /// The line of a record.
+    fn line(&self, position: usize) -> u64 {
+        self.lines.get(position).copied().unwrap_or(position as u64 + 1)
     }
 
     /// Takes records out.

@@ -11,6 +11,4 @@ pub use explain::{Explained, explain};
 pub use join::{Algorithm, Input, JoinOptions, Joined, sort_by_likeness};
 pub use model::*;
 pub use pipeline::{join, tokenize};
-pub use tokenize::{
-    BlockTokenizer, Reduce, Repeats, TokenBlock, TokenKind, TokenNames, TokenOptions, Tokenizer, token_hash,
-};
+pub use tokenize::{BlockTokenizer, Reduce, Repeats, TokenKind, TokenNames, TokenOptions, Tokenizer, token_hash};

@@ -10,6 +10,7 @@ mod run;
 mod stats;
 mod strings;
 mod threshold;
+mod token_block;
 mod token_sets;
 
 pub use error::{Error, Result};
@@ -20,4 +21,5 @@ pub use run::{Cancel, Progress, Run};
 pub use stats::{Candidates, Seconds, Stats};
 pub use strings::Strings;
 pub use threshold::{Bounds, Collections, Side, Threshold};
+pub use token_block::TokenBlock;
 pub use token_sets::TokenSets;

@@ -1,6 +1,8 @@
 //! A collection as sets of tokens, in two flat arrays.
 
-use super::{Collections, Error, Result, Side};
+use rayon::prelude::*;
+
+use super::{Collections, Error, Result, Side, TokenBlock};
 
 /// Records as sets of token ids, each sorted from rare to frequent.
 ///
@@ -36,23 +38,30 @@ impl TokenSets {
         I: IntoIterator<Item = R>,
         R: IntoIterator<Item = u32>,
     {
-        let (mut offsets, mut tokens) = (vec![0], Vec::new());
+        const RECORDS: usize = 4096;
+        let (mut blocks, mut block) = (Vec::new(), TokenBlock::default());
+        let mut largest = None;
         for record in records {
-            let start = tokens.len();
-            tokens.extend(record);
-            tokens[start..].sort_unstable();
-            let mut kept = start;
-            for at in start..tokens.len() {
-                if kept == start || tokens[kept - 1] != tokens[at] {
-                    tokens[kept] = tokens[at];
+            let start = block.ids.len();
+            block.ids.extend(record);
+            let record = &mut block.ids[start..];
+            record.sort_unstable();
+            largest = largest.max(record.last().copied());
+            let mut kept = 0;
+            for at in 0..record.len() {
+                if kept == 0 || record[kept - 1] != record[at] {
+                    record[kept] = record[at];
                     kept += 1;
                 }
             }
-            tokens.truncate(kept);
-            offsets.push(tokens.len() as u64);
+            block.ids.truncate(start + kept);
+            block.lengths.push(kept as u32);
+            if block.lengths.len() == RECORDS {
+                blocks.push(std::mem::take(&mut block));
+            }
         }
-        let ids = tokens.iter().max().map_or(0, |&largest| largest as usize + 1);
-        Ok(Self::rank(offsets, tokens, ids)?.0)
+        blocks.push(block);
+        Ok(Self::rank(blocks, largest.map_or(0, |id| id as usize + 1))?.0)
     }
 
     /// The same records as two collections, the first `left` of them being the left one.
@@ -62,25 +71,21 @@ impl TokenSets {
         self
     }
 
-    /// Turns arbitrary ids below `ids` into ranks by document frequency, ties in order of first occurrence.
+    /// Turns arbitrary ids below `id_limit` into ranks by document frequency, ties in order of first occurrence.
     ///
     /// Each record's ids are unique. The order of first occurrence does not depend on how the ids were given out, so
     /// the ranks are the same whatever the number of threads. Also returns the rank of each id.
-    pub(crate) fn rank(offsets: Vec<u64>, mut tokens: Vec<u32>, ids: usize) -> Result<(Self, Vec<u32>)> {
-        use rayon::prelude::*;
-
+    pub(crate) fn rank(blocks: Vec<TokenBlock>, id_limit: usize) -> Result<(Self, Vec<u32>)> {
+        let mut offsets = vec![0];
+        let mut end = 0;
+        for &length in blocks.iter().flat_map(|block| &block.lengths) {
+            end += u64::from(length);
+            offsets.push(end);
+        }
         if offsets.len() > u32::MAX as usize {
             return Err(Error::TooMany { what: "records", limit: u64::from(u32::MAX) - 1 });
         }
-        let mut frequency = vec![0u32; ids];
-        let mut seen = Vec::new();
-        for &token in &tokens {
-            let count = &mut frequency[token as usize];
-            if *count == 0 {
-                seen.push(token);
-            }
-            *count += 1;
-        }
+        let (frequency, seen) = frequencies(&blocks, id_limit);
         // Ranks by a counting sort over the frequencies; within a frequency, in order of first occurrence.
         let most = frequency.iter().max().map_or(0, |&most| most as usize);
         let mut next = vec![0u32; most + 2];
@@ -100,18 +105,25 @@ impl TokenSets {
         }
         drop(seen);
 
-        let mut records = Vec::with_capacity(offsets.len() - 1);
+        let mut tokens = vec![0; end as usize];
         let mut rest = tokens.as_mut_slice();
-        for ends in offsets.windows(2) {
-            let (record, others) = rest.split_at_mut((ends[1] - ends[0]) as usize);
-            records.push(record);
+        let mut parts = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            let (part, others) = rest.split_at_mut(block.ids.len());
             rest = others;
+            parts.push((block, part));
         }
-        records.into_par_iter().with_min_len(256).for_each(|record| {
-            for token in record.iter_mut() {
-                *token = rank[*token as usize];
+        // Each block is freed once it is copied.
+        parts.into_par_iter().for_each(|(block, part)| {
+            for (token, &id) in part.iter_mut().zip(&block.ids) {
+                *token = rank[id as usize];
             }
-            record.sort_unstable();
+            let mut rest = part;
+            for &length in &block.lengths {
+                let (record, others) = rest.split_at_mut(length as usize);
+                record.sort_unstable();
+                rest = others;
+            }
         });
         Ok((Self { offsets, tokens, left: None, distinct, singletons }, rank))
     }
@@ -170,4 +182,31 @@ impl TokenSets {
     pub fn singletons(&self) -> u32 {
         self.singletons
     }
+}
+
+/// How often each id occurs, and the ids in order of first occurrence.
+fn frequencies(blocks: &[TokenBlock], id_limit: usize) -> (Vec<u32>, Vec<u32>) {
+    let count = |blocks: &[TokenBlock]| {
+        let (mut frequency, mut seen) = (vec![0u32; id_limit], Vec::new());
+        for &id in blocks.iter().flat_map(|block| &block.ids) {
+            let count = &mut frequency[id as usize];
+            if *count == 0 {
+                seen.push(id);
+            }
+            *count += 1;
+        }
+        (frequency, seen)
+    };
+    // Each part needs a table of its own, which pays where tokens are many and different ones few.
+    let tokens: usize = blocks.iter().map(|block| block.ids.len()).sum();
+    let parts = if tokens / 16 > id_limit { rayon::current_num_threads() } else { 1 };
+    let parts: Vec<_> = blocks.par_chunks(blocks.len().div_ceil(parts).max(1)).map(count).collect();
+    parts
+        .into_iter()
+        .reduce(|(mut frequency, mut seen), (more, later)| {
+            seen.extend(later.into_iter().filter(|&id| frequency[id as usize] == 0));
+            frequency.iter_mut().zip(more).for_each(|(sum, count)| *sum += count);
+            (frequency, seen)
+        })
+        .unwrap_or((vec![0; id_limit], Vec::new()))
 }

@@ -10,8 +10,9 @@ use std::sync::Mutex;
 
 use hashbrown::HashTable;
 
-use super::hash::{id_hash, token_hash};
-use crate::model::{Error, Result};
+use super::hash::id_hash;
+use super::packed::Packed;
+use crate::model::{Error, Result, TokenBlock};
 
 /// A power of two.
 const SHARDS: usize = 64;
@@ -25,9 +26,29 @@ pub(super) struct Key {
     pub(super) len: u32,
     /// 1 for the first occurrence in its record.
     pub(super) repeat: u32,
+    /// The token itself, if it is short; unused where the source is no text.
+    pub(super) packed: Packed,
 }
 
 impl Key {
+    /// The token at a range of a buffer, from whose every place 16 bytes can be read.
+    pub(super) fn in_text(buffer: &[u8], start: usize, end: usize) -> Self {
+        let packed = Packed::at(buffer, start, end - start);
+        Self { hash: packed.hash(1), start: start as u64, len: (end - start) as u32, repeat: 1, packed }
+    }
+
+    /// The same token with another number.
+    pub(super) fn number(&mut self, repeat: u32) {
+        self.repeat = repeat;
+        self.packed = self.packed.repeated(repeat);
+        self.hash = self.packed.hash(repeat);
+    }
+
+    /// Whether two keys of one buffer, both the first of their kind, are the same token.
+    pub(super) fn is_same_token(&self, other: &Key, buffer: &[u8]) -> bool {
+        self.packed == other.packed && (self.packed.is_whole() || self.bytes(buffer) == other.bytes(buffer))
+    }
+
     pub(super) fn bytes<'a>(&self, buffer: &'a [u8]) -> &'a [u8] {
         &buffer[self.start as usize..][..self.len as usize]
     }
@@ -130,59 +151,62 @@ fn shard_of(hash: u64) -> usize {
     (hash >> 48) as usize % SHARDS
 }
 
-/// Keys as bytes, one after the other. A repeat's number follows its bytes.
+/// Keys as packed tokens. Those that are not whole stand in a text of their own, each after its repeat number.
 #[derive(Default)]
-pub(super) struct ByteStore {
-    bytes: Vec<u8>,
-    ends: Vec<u64>,
+pub(super) struct TokenStore {
+    tokens: Vec<Stored>,
+    text: Vec<u8>,
 }
 
-/// Introduces a repeat's number; no UTF-8 text contains it.
-const REPEAT_MARK: u8 = 0xFF;
+enum Stored {
+    Whole(Packed),
+    InText { start: u64, len: u32, repeat: u32 },
+}
 
-impl ByteStore {
-    fn get(&self, entry: u32) -> &[u8] {
-        let start = if entry == 0 { 0 } else { self.ends[entry as usize - 1] };
-        &self.bytes[start as usize..self.ends[entry as usize] as usize]
-    }
-
+impl TokenStore {
     /// The token and its repeat number.
-    pub(super) fn token(&self, entry: u32) -> (&[u8], u32) {
-        let stored = self.get(entry);
-        if let Some((token, &[REPEAT_MARK, a, b, c, d])) = stored.split_last_chunk::<5>() {
-            return (token, u32::from_le_bytes([a, b, c, d]));
+    pub(super) fn token(&self, entry: u32) -> (Vec<u8>, u32) {
+        match self.tokens[entry as usize] {
+            Stored::Whole(packed) => packed.unpack(),
+            Stored::InText { start, len, repeat } => (self.text[start as usize..][..len as usize].to_vec(), repeat),
         }
-        (stored, 1)
     }
 }
 
-impl Store for ByteStore {
+impl Store for TokenStore {
     type Source = [u8];
 
     fn len(&self) -> usize {
-        self.ends.len()
+        self.tokens.len()
     }
 
     fn add(&mut self, key: &Key, buffer: &[u8]) {
-        self.bytes.extend_from_slice(key.bytes(buffer));
-        if key.repeat > 1 {
-            self.bytes.push(REPEAT_MARK);
-            self.bytes.extend_from_slice(&key.repeat.to_le_bytes());
+        if key.packed.is_whole() {
+            self.tokens.push(Stored::Whole(key.packed));
+        } else {
+            self.tokens.push(Stored::InText { start: self.text.len() as u64, len: key.len, repeat: key.repeat });
+            self.text.extend_from_slice(key.bytes(buffer));
         }
-        self.ends.push(self.bytes.len() as u64);
     }
 
     fn holds(&self, entry: u32, key: &Key, buffer: &[u8]) -> bool {
-        if key.repeat == 1 {
-            self.get(entry) == key.bytes(buffer)
-        } else {
-            self.token(entry) == (key.bytes(buffer), key.repeat)
+        match self.tokens[entry as usize] {
+            Stored::Whole(packed) => packed == key.packed,
+            Stored::InText { start, len, repeat } => {
+                !key.packed.is_whole()
+                    && repeat == key.repeat
+                    && self.text[start as usize..][..len as usize] == *key.bytes(buffer)
+            }
         }
     }
 
     fn hash(&self, entry: u32, _: &[u8]) -> u64 {
-        let (token, repeat) = self.token(entry);
-        token_hash(token, repeat)
+        match self.tokens[entry as usize] {
+            Stored::Whole(packed) => packed.hash(packed.unpack().1),
+            Stored::InText { start, len, repeat } => {
+                Packed::new(&self.text[start as usize..][..len as usize]).repeated(repeat).hash(repeat)
+            }
+        }
     }
 }
 
@@ -193,13 +217,34 @@ pub(super) struct RunStore {
     entries: Vec<u64>,
 }
 
+/// Pads a short record's words to a whole run.
+pub(super) const NO_WORD: u32 = u32::MAX;
+
 /// The stream of word ids, and the length of every run.
 pub(super) struct Words {
-    pub(super) stream: Vec<u32>,
+    stream: Vec<u32>,
     pub(super) length: usize,
 }
 
 impl Words {
+    /// The words of all records, one after the other, and how many each record has. One that has any has at least a
+    /// run of them: a shorter one is padded. Blocks are freed as they are copied.
+    pub(super) fn of_blocks(blocks: Vec<TokenBlock>, length: usize) -> (Self, Vec<u32>) {
+        let padded = |words: u32| if words == 0 { 0 } else { words.max(length as u32) };
+        let lengths: Vec<u32> = blocks.iter().flat_map(|block| &block.lengths).map(|&words| padded(words)).collect();
+        let mut stream = Vec::with_capacity(lengths.iter().map(|&words| words as usize).sum());
+        for block in blocks {
+            let mut rest = block.ids.as_slice();
+            for &words in &block.lengths {
+                let (own, others) = rest.split_at(words as usize);
+                stream.extend_from_slice(own);
+                stream.resize(stream.len() + (padded(words) - words) as usize, NO_WORD);
+                rest = others;
+            }
+        }
+        (Self { stream, length }, lengths)
+    }
+
     pub(super) fn run(&self, start: u64) -> &[u32] {
         &self.stream[start as usize..][..self.length]
     }

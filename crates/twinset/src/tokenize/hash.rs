@@ -9,17 +9,19 @@ pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
     xxh3_64_with_seed(token, u64::from(repeat) - 1)
 }
 
-/// A hash of ids within one run, for looking up runs of them: multiply and fold, as in wyhash.
+/// A hash of ids within one run, for looking up runs of them.
 pub(crate) fn id_hash(ids: &[u32], seed: u32) -> u64 {
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a) * u128::from(b);
-        (product as u64) ^ (product >> 64) as u64
-    };
     let mut hash = u64::from(seed) ^ 0x9e37_79b9_7f4a_7c15;
     for &id in ids {
         hash = fold(hash ^ u64::from(id) ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db);
     }
     fold(hash ^ ids.len() as u64, 0x8ebc_6af0_9c88_c6e3)
+}
+
+/// Multiply and fold, as in wyhash.
+pub(super) fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ (product >> 64) as u64
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@
 //! may be taken (`reduce`), the rest is given ids (`dictionary`), and at the end ids become ranks from rare to
 //! frequent. Blocks of records go through all of it in parallel (`tokenizer`); no string is allocated per token.
 
+mod cache;
 mod dictionary;
 mod hash;
 mod options;
+mod packed;
 mod reduce;
 mod repeats;
 mod text;
@@ -15,4 +17,4 @@ mod tokenizer;
 pub(crate) use hash::id_hash;
 pub use hash::token_hash;
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
-pub use tokenizer::{BlockTokenizer, TokenBlock, TokenNames, Tokenizer};
+pub use tokenizer::{BlockTokenizer, TokenNames, Tokenizer};

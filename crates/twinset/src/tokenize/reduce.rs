@@ -1,31 +1,24 @@
 //! Keeps a sample of a record's tokens, chosen by their hashes alone, so that equal tokens are kept or dropped
 //! together wherever they occur.
 
-use super::Reduce;
 use super::dictionary::Key;
+use super::{Reduce, token_hash};
 
-/// Drops all but the sample from the keys that start at `from`; their order stays.
-pub(super) fn reduce(keys: &mut Vec<Key>, from: usize, how: Reduce) {
+/// Drops all keys but the sample; their order stays.
+pub(super) fn reduce(keys: &mut Vec<Key>, buffer: &[u8], how: Reduce) {
+    let hash = |key: &Key| token_hash(key.bytes(buffer), key.repeat);
     match how {
-        Reduce::Mod(modulus) => {
-            let mut at = 0;
-            keys.retain(|key| {
-                at += 1;
-                at <= from || key.hash % u64::from(modulus.get()) == 0
-            });
-        }
+        Reduce::Mod(modulus) => keys.retain(|key| hash(key) % u64::from(modulus.get()) == 0),
         Reduce::MinWise(count) => {
-            let count = count.get() as usize;
-            if keys.len() - from <= count {
+            let mut left = count.get() as usize;
+            if keys.len() <= left {
                 return;
             }
-            let mut hashes: Vec<u64> = keys[from..].iter().map(|key| key.hash).collect();
-            let (_, &mut largest, _) = hashes.select_nth_unstable(count - 1);
-            let (mut at, mut kept) = (0, 0);
+            let mut hashes: Vec<u64> = keys.iter().map(hash).collect();
+            let (_, &mut largest, _) = hashes.select_nth_unstable(left - 1);
             keys.retain(|key| {
-                at += 1;
-                let keep = at <= from || (key.hash <= largest && kept < count);
-                kept += usize::from(keep && at > from);
+                let keep = left > 0 && hash(key) <= largest;
+                left -= usize::from(keep);
                 keep
             });
         }

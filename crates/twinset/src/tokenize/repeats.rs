@@ -1,66 +1,38 @@
-//! Finds the repeats among the tokens of one record.
+//! Counts the equal tokens of one record.
 
-use super::Repeats;
 use super::dictionary::Key;
 
 /// Works on one record after the other and keeps its memory between them.
 #[derive(Default)]
-pub(super) struct RepeatFinder {
-    /// An open-addressing table: a position in the record's keys plus one, or 0 for a free slot.
+pub(super) struct RepeatCounter {
+    /// An open-addressing table: a position in `firsts` plus one, or 0 for a free slot.
     slots: Vec<u32>,
-    /// How often the key at each position has occurred so far.
-    seen: Vec<u32>,
+    /// The different tokens of the record, and how often each has occurred so far.
+    firsts: Vec<(Key, u32)>,
 }
 
-impl RepeatFinder {
-    /// Drops repeats from the keys that start at `from`, or numbers them and gives each its own hash.
-    ///
-    /// `same` compares two keys exactly, `rehash` hashes a key with its repeat number.
-    pub(super) fn settle(
-        &mut self,
-        keys: &mut Vec<Key>,
-        from: usize,
-        repeats: Repeats,
-        same: impl Fn(&Key, &Key) -> bool,
-        rehash: impl Fn(&Key) -> u64,
-    ) {
-        let count = keys.len() - from;
-        if count < 2 {
-            return;
-        }
-        let mask = (2 * count).next_power_of_two() - 1;
+impl RepeatCounter {
+    /// Begins a record with at most so many tokens.
+    pub(super) fn begin(&mut self, tokens: usize) {
         self.slots.clear();
-        self.slots.resize(mask + 1, 0);
-        self.seen.clear();
-        self.seen.resize(count, 1);
-        let mut kept = from;
-        for at in from..keys.len() {
-            let mut key = keys[at];
-            let mut slot = key.hash as usize & mask;
-            let first = loop {
-                match self.slots[slot] {
-                    0 => break None,
-                    entry => {
-                        let earlier = &keys[from + entry as usize - 1];
-                        if earlier.hash == key.hash && same(earlier, &key) {
-                            break Some(entry as usize - 1);
-                        }
-                    }
-                }
-                slot = (slot + 1) & mask;
-            };
-            match (first, repeats) {
-                (Some(_), Repeats::Ignore) => continue,
-                (Some(first), Repeats::Number) => {
-                    self.seen[first] += 1;
-                    key.repeat = self.seen[first];
-                    key.hash = rehash(&key);
-                }
-                (None, _) => self.slots[slot] = (kept - from + 1) as u32,
+        self.slots.resize((2 * tokens).next_power_of_two(), 0);
+        self.firsts.clear();
+    }
+
+    /// The number of this token among the equal ones so far, from 1. `same` compares two tokens exactly.
+    pub(super) fn count(&mut self, key: &Key, same: impl Fn(&Key, &Key) -> bool) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut slot = key.hash as usize & mask;
+        while self.slots[slot] != 0 {
+            let (first, count) = &mut self.firsts[self.slots[slot] as usize - 1];
+            if first.hash == key.hash && same(first, key) {
+                *count += 1;
+                return *count;
             }
-            keys[kept] = key;
-            kept += 1;
+            slot = (slot + 1) & mask;
         }
-        keys.truncate(kept);
+        self.firsts.push((*key, 1));
+        self.slots[slot] = self.firsts.len() as u32;
+        1
     }
 }

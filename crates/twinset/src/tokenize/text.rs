@@ -12,16 +12,23 @@ pub(super) fn tokens(text: &str, kind: TokenKind, buffer: &mut Vec<u8>, mut push
     match kind {
         TokenKind::Words => words(text, buffer, push),
         TokenKind::Shingles(length) => {
-            let length = length.get() as usize;
-            let mut starts = Vec::new();
-            let mut ends = Vec::new();
-            words(text, buffer, |start, end| {
-                starts.push(start);
-                ends.push(end);
-            });
+            // The words once more, one space between each two, so that a shingle is one range.
+            let mut joined = Vec::with_capacity(text.len());
+            let mut ranges = Vec::new();
+            let from = buffer.len();
+            words(text, buffer, |start, end| ranges.push((start - from, end - from)));
+            for range in &mut ranges {
+                let start = joined.len();
+                joined.extend_from_slice(&buffer[from + range.0..from + range.1]);
+                *range = (start, joined.len());
+                joined.push(b' ');
+            }
+            buffer.truncate(from);
+            buffer.append(&mut joined);
             // A text with fewer words is a single token.
-            for first in 0..(starts.len() + 1).saturating_sub(length).max(usize::from(!starts.is_empty())) {
-                push(starts[first], ends[(first + length).min(ends.len()) - 1]);
+            let length = (length.get() as usize).min(ranges.len()).max(1);
+            for run in ranges.windows(length) {
+                push(from + run[0].0, from + run[length - 1].1);
             }
         }
         TokenKind::QGrams(length) => {
@@ -48,50 +55,59 @@ fn push_bytes(token: &str, buffer: &mut Vec<u8>, push: &mut impl FnMut(usize, us
     push(start, buffer.len());
 }
 
-/// Lower-cased words, one space between each two in the buffer, so that a shingle is one range of it.
+/// Lower-cased words.
 fn words(text: &str, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
+    let from = buffer.len();
     if text.is_ascii() {
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            if ASCII_WORD[bytes[at] as usize] == 0 {
-                at += 1;
-                continue;
-            }
-            let start = buffer.len();
-            while at < bytes.len() && ASCII_WORD[bytes[at] as usize] != 0 {
-                buffer.push(ASCII_WORD[bytes[at] as usize]);
-                at += 1;
-            }
-            push(start, buffer.len());
-            buffer.push(b' ');
-        }
-        return;
+        buffer.extend_from_slice(text.as_bytes());
+        buffer[from..].make_ascii_lowercase();
+        return ascii_words(&buffer[from..], |start, end| push(from + start, from + end));
     }
     let mut start = None;
     lower(text, |letter| {
         if letter.is_alphanumeric() || letter == '_' || is_combining_mark(letter) {
             start.get_or_insert(buffer.len());
-            push_char(letter, buffer);
-        } else if let Some(start) = start.take() {
-            push(start, buffer.len());
-            buffer.push(b' ');
+        } else if let Some(first) = start.take() {
+            push(first, buffer.len());
         }
+        push_char(letter, buffer);
     });
-    if let Some(start) = start {
-        push(start, buffer.len());
-        buffer.push(b' ');
+    if let Some(first) = start {
+        push(first, buffer.len());
     }
 }
 
-/// The lower-case byte for ASCII letters, digits and `_`; 0 for all others.
-static ASCII_WORD: [u8; 256] = {
-    let mut table = [0; 256];
+/// Words begin and end where a byte belongs to a word and its neighbour does not: 64 bytes are looked at together, so
+/// that the processor need not guess where a word ends.
+fn ascii_words(text: &[u8], mut push: impl FnMut(usize, usize)) {
+    let (mut start, mut last) = (None, 0u64);
+    for (chunk, at) in text.chunks(64).zip((0..).step_by(64)) {
+        let mut word = 0u64;
+        for (bit, &byte) in chunk.iter().enumerate() {
+            word |= u64::from(IS_WORD[byte as usize]) << bit;
+        }
+        let mut edges = word ^ (word << 1 | last);
+        last = word >> 63;
+        while edges != 0 {
+            let edge = at + edges.trailing_zeros() as usize;
+            edges &= edges - 1;
+            match start.take() {
+                None => start = Some(edge),
+                Some(first) => push(first, edge),
+            }
+        }
+    }
+    if let Some(first) = start {
+        push(first, text.len());
+    }
+}
+
+/// Whether an ASCII byte belongs to a word.
+static IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
     let mut byte = 0u8;
     while byte < 128 {
-        if byte.is_ascii_alphanumeric() || byte == b'_' {
-            table[byte as usize] = byte.to_ascii_lowercase();
-        }
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
         byte += 1;
     }
     table

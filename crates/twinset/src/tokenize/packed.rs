@@ -1,0 +1,92 @@
+//! A short token as one integer, so that it is compared and stored without its text.
+
+use super::hash::{fold, token_hash};
+
+/// A token of up to 15 bytes with its number among the equal tokens of its record, up to 15: whole, in 16 bytes. Of
+/// any other token only a hash, so that equal ones must be compared by their texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Packed(u128);
+
+/// Below the repeat number, in the highest byte, stands the length; below that, the bytes.
+const LENGTH_SHIFT: u32 = 120;
+const REPEAT_SHIFT: u32 = 124;
+const LONGEST: usize = 15;
+const MOST_REPEATS: u32 = 15;
+
+impl Packed {
+    /// Matches no token.
+    pub(super) const NONE: Self = Self(0);
+
+    /// The token at a place of a buffer from which 16 bytes can be read, as the first of its kind in its record.
+    pub(super) fn at(buffer: &[u8], start: usize, length: usize) -> Self {
+        if length > LONGEST {
+            return Self::new(&buffer[start..start + length]);
+        }
+        let bytes = buffer[start..].first_chunk::<16>().expect("the buffer ends with room to read");
+        let bytes = u128::from_le_bytes(*bytes) & ((1 << (8 * length)) - 1);
+        Self(bytes | (length as u128) << LENGTH_SHIFT | 1 << REPEAT_SHIFT)
+    }
+
+    /// A token, as the first of its kind in its record.
+    pub(super) fn new(token: &[u8]) -> Self {
+        if token.len() > LONGEST {
+            return Self(u128::from(token_hash(token, 1)));
+        }
+        let mut bytes = [0; 16];
+        bytes[..token.len()].copy_from_slice(token);
+        Self(u128::from_le_bytes(bytes) | (token.len() as u128) << LENGTH_SHIFT | 1 << REPEAT_SHIFT)
+    }
+
+    /// The same token with another number.
+    pub(super) fn repeated(self, repeat: u32) -> Self {
+        let token = self.0 & !(0xF << REPEAT_SHIFT);
+        if self.is_whole() && repeat <= MOST_REPEATS {
+            Self(token | u128::from(repeat) << REPEAT_SHIFT)
+        } else {
+            Self(token)
+        }
+    }
+
+    /// Whether this is the token itself, and not a hash.
+    pub(super) fn is_whole(self) -> bool {
+        self.0 >> REPEAT_SHIFT != 0
+    }
+
+    /// The token and its number; for those that are whole.
+    pub(super) fn unpack(self) -> (Vec<u8>, u32) {
+        let length = (self.0 >> LENGTH_SHIFT) as usize & 0xF;
+        (self.0.to_le_bytes()[..length].to_vec(), (self.0 >> REPEAT_SHIFT) as u32)
+    }
+
+    /// A hash within one run, for looking the token up. `repeat` tells apart those that are not whole.
+    pub(super) fn hash(self, repeat: u32) -> u64 {
+        let half = fold(self.0 as u64 ^ 0x9e37_79b9_7f4a_7c15, (self.0 >> 64) as u64 ^ 0xa076_1d64_78bd_642f);
+        fold(half ^ u64::from(repeat), 0xe703_7ed1_a0b4_28db)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_tokens_are_equal_only_if_text_and_number_are() {
+        let mut buffer = b"abc\0abcdefghijklmnopqrstuvwxyz".to_vec();
+        let ranges: Vec<_> = (0..buffer.len()).flat_map(|a| (a..=buffer.len()).map(move |b| (a, b))).collect();
+        buffer.resize(buffer.len() + 16, b'x');
+        for &(a, b) in &ranges {
+            let packed = Packed::at(&buffer, a, b - a);
+            assert_eq!(packed, Packed::new(&buffer[a..b]));
+            assert_eq!(packed.is_whole(), b - a <= LONGEST);
+            for &(c, d) in &ranges {
+                assert_eq!(packed == Packed::new(&buffer[c..d]), buffer[a..b] == buffer[c..d]);
+            }
+            if packed.is_whole() {
+                let third = packed.repeated(3);
+                assert_ne!(third, packed);
+                assert_eq!(third.unpack(), (buffer[a..b].to_vec(), 3));
+                assert!(!packed.repeated(16).is_whole());
+            }
+        }
+    }
+}
