@@ -21,7 +21,7 @@ pub(crate) struct Chart<'a> {
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 300.0;
 /// Room for the labels: left, right, top, bottom.
-const MARGINS: (f64, f64, f64, f64) = (64.0, 90.0, 16.0, 44.0);
+const MARGINS: (f64, f64, f64, f64) = (72.0, 90.0, 16.0, 44.0);
 
 impl Chart<'_> {
     /// The chart as a figure.
@@ -36,14 +36,16 @@ impl Chart<'_> {
         let scale = |value: f64| if self.logarithmic { value.max(1e-9).log10() } else { value };
         let x_range = range(&|point| point.0);
         let (y_low, y_high) = range(&|point| scale(point.1));
-        let y_range = if self.logarithmic { (y_low.floor(), y_high.ceil()) } else { (0.0, y_high * 1.05) };
+        let step = round_step(y_high / 4.0);
+        let y_range =
+            if self.logarithmic { (y_low.floor(), y_high.ceil()) } else { (0.0, (y_high / step).ceil() * step) };
         let place = |value: f64, (low, high): (f64, f64)| (value - low) / (high - low).max(f64::MIN_POSITIVE);
         let x_at = |x: f64| left + place(x, x_range) * (WIDTH - left - right);
         let y_at = |y: f64| HEIGHT - bottom - place(scale(y), y_range) * (HEIGHT - top - bottom);
         let ticks: Vec<f64> = if self.logarithmic {
             (y_range.0 as i32..=y_range.1 as i32).map(|power| 10f64.powi(power)).collect()
         } else {
-            (0..=4).map(|quarter| y_range.1 * f64::from(quarter) / 4.0).collect()
+            (0..=(y_range.1 / step).round() as u32).map(|tick| step * f64::from(tick)).collect()
         };
         let xs: Vec<f64> =
             self.lines.first().map_or(Vec::new(), |line| line.points.iter().map(|point| point.0).collect());
@@ -75,6 +77,12 @@ impl Chart<'_> {
             }
         }
     }
+}
+
+/// The next of 1, 2, 5, 10, 20, … tenths and so on that is not below the value.
+fn round_step(value: f64) -> f64 {
+    let power = 10f64.powf(value.max(1e-9).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|&step| step >= value).unwrap_or(value)
 }
 
 /// A number in a few characters.

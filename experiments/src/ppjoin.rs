@@ -108,8 +108,8 @@ fn by_threshold(sets: &TokenSets, measure: Measure) -> anyhow::Result<Markup> {
         .chunks(ALGORITHMS.len())
         .map(|row| {
             let mut cells = vec![format!("0.{}", row[0].threshold)];
-            cells.extend(row.iter().map(|one| one.candidates.to_string()));
-            cells.push(row[0].pairs.to_string());
+            cells.extend(row.iter().map(|one| grouped(one.candidates)));
+            cells.push(grouped(row[0].pairs));
             cells.extend(row.iter().map(|one| format!("{:.3}", one.seconds)));
             cells.extend(row[1..].iter().map(|one| format!("{:.1}×", row[0].seconds / one.seconds.max(1e-9))));
             cells
@@ -224,6 +224,14 @@ fn pages(source: &Source) -> anyhow::Result<Markup> {
         (table("Web pages: 4-grams (qa, qp) and 32 min-wise shingles (sp)", &header, &rows))
         (table("The same in the paper (Table 2, TREC; its time columns are qa, qp, sp)", &header, &paper))
     })
+}
+
+/// A number with its digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
+    groups.join(",")
 }
 
 /// The paper's own figures.
