@@ -6,7 +6,7 @@ use twinset::{JoinOptions, TokenOptions};
 use twinset_io::read::Inputs;
 use twinset_io::{Content, ReadOptions, load};
 
-use crate::session::SessionOptions;
+use crate::session::{self, SessionOptions};
 
 /// Shows why two records are, or are not, a pair: tokens, measures, filters, differences
 #[derive(clap::Args)]
@@ -59,11 +59,7 @@ impl Explain {
             text: texts.get(at),
         };
         let tree = twinset::explain(sets, names, &record(left), &record(right), &self.join)?;
-        if self.json {
-            println!("{}", serde_json::to_string_pretty(&tree)?);
-        } else {
-            print!("{tree}");
-        }
-        Ok(())
+        let text = if self.json { serde_json::to_string_pretty(&tree)? + "\n" } else { tree.to_string() };
+        session::print(&text)
     }
 }

@@ -9,6 +9,7 @@ pub(crate) fn exit_code(result: anyhow::Result<()>) -> ExitCode {
         // The reader of a pipe has seen enough, as `head` does.
         Some(twinset_io::Error::BrokenPipe) => return ExitCode::SUCCESS,
         Some(twinset_io::Error::Library(twinset::Error::Cancelled)) => return ExitCode::from(130),
+        _ if error.downcast_ref() == Some(&twinset::Error::Cancelled) => return ExitCode::from(130),
         _ => {}
     }
     eprintln!("error: {error:#}");
@@ -16,11 +17,18 @@ pub(crate) fn exit_code(result: anyhow::Result<()>) -> ExitCode {
 }
 
 fn is_usage(error: &anyhow::Error) -> bool {
-    use twinset::Error::{BadOption, NoThreshold, NotAThreshold, ThresholdOutOfRange, TooManyDigits};
+    use twinset::Error::{
+        BadOption, NoThreshold, NotAThreshold, ThresholdOutOfRange, ThresholdTooLarge, TooManyDigits,
+    };
     let is_library_usage = |error: &twinset::Error| {
         matches!(
             error,
-            BadOption { .. } | NoThreshold | NotAThreshold(_) | ThresholdOutOfRange { .. } | TooManyDigits { .. }
+            BadOption { .. }
+                | NoThreshold
+                | NotAThreshold(_)
+                | ThresholdOutOfRange { .. }
+                | ThresholdTooLarge(_)
+                | TooManyDigits { .. }
         )
     };
     match error.downcast_ref::<twinset_io::Error>() {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use twinset_io::generate::{GenerateOptions, Generator};
-use twinset_io::write::{Kind, Table, Value};
+use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{Output, OutputFormat, OutputOptions};
 
 use crate::session::{SessionOptions, count};
@@ -31,15 +31,17 @@ impl Generate {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
         let generator = Generator::new(&self.generate)?;
+        check_outputs([&self.output.output, &self.truth].into_iter().flatten().map(PathBuf::as_path), &[])?;
         let mut truth = match &self.truth {
             None => None,
             Some(path) => {
-                let format = OutputFormat::of_path(path).unwrap_or_default();
+                let format = OutputFormat::of_path(path)?;
                 Some(Table::create(Output::create(path)?, format, [("left", Kind::Text), ("right", Kind::Text)])?)
             }
         };
         let columns = [("id", Kind::Text), ("text", Kind::Text)];
-        let mut table = Table::create(self.output.open()?, self.output.format(), columns)?;
+        let (output, format) = self.output.open()?;
+        let mut table = Table::create(output, format, columns)?;
         session.run.begin("generate", Some(self.generate.records));
         let mut pairs = 0;
         for (number, record) in (1u64..).zip(generator) {

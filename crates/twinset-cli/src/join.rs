@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use twinset::{JoinOptions, Joined, Measure, Pair, Stats, Strings, TokenOptions};
 use twinset_io::read::Inputs;
-use twinset_io::write::{PairTable, Shown};
-use twinset_io::{Collection, Content, OutputOptions, ReadOptions, load};
+use twinset_io::write::{PairTable, Shown, check_outputs};
+use twinset_io::{Collection, Content, OutputFormat, OutputOptions, ReadOptions, load};
 
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
@@ -62,19 +62,25 @@ impl Join {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         self.check()?;
         let session = self.session.begin();
-        let output = self.output.open()?;
+        let sides = self.inputs()?;
+        let outputs =
+            [&self.output.output, &self.stats, &self.read.rejects].into_iter().flatten().map(PathBuf::as_path);
+        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.files()).cloned().collect();
+        check_outputs(outputs.filter(|path| path.as_os_str() != "-"), &inputs)?;
+        let (output, format) = self.output.open()?;
         let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;
 
-        let collection = self.load(&session)?;
-        let mut joined = twinset::join(collection.input(), &self.join, &session.run)?;
-        if self.same.is_some() {
-            joined = joined.within_classes(classes(&collection.extra[self.show.len()]));
-        }
+        let collection = self.load(&sides, &session)?;
+        let classes = self.same.as_ref().map(|_| classes(&collection.extra[self.show.len()]));
+        let joined = twinset::join_within(collection.input(), classes.as_deref(), &self.join, &session.run)?;
 
         session.clear_bar();
         let begin = Instant::now();
-        let written =
-            if self.count { self.write_count(output, &joined)? } else { self.write(output, &collection, &joined)? };
+        let written = if self.count {
+            self.write_count(output, &joined)?
+        } else {
+            self.write(output, format, &collection, &joined)?
+        };
         let mut stats = joined.stats.clone();
         stats.pairs = written;
         stats.seconds = collection.seconds;
@@ -107,40 +113,34 @@ impl Join {
         Ok(())
     }
 
-    fn load(&self, session: &Session) -> anyhow::Result<Collection> {
+    fn inputs(&self) -> anyhow::Result<Vec<Inputs>> {
         let paths = [&self.left].into_iter().chain(&self.right);
-        let sides: Vec<Inputs> = paths.map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?;
+        Ok(paths.map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?)
+    }
+
+    fn load(&self, sides: &[Inputs], session: &Session) -> anyhow::Result<Collection> {
         let content = match self.join.measure {
             Measure::Edit => Content::Texts,
             _ => Content::Sets(&self.tokens),
         };
         let extra: Vec<String> = self.show.iter().chain(&self.same).cloned().collect();
-        Ok(load(&sides, &self.read, content, &extra, &session.run)?)
-    }
-
-    /// The pairs that are wanted, in the order in which they are written.
-    fn selected(&self, joined: &Joined) -> Option<Vec<Pair>> {
-        match (self.join.top, self.join.best) {
-            (None, false) => None,
-            (Some(k), false) => Some(joined.top(k)),
-            (None, true) => Some(joined.best()),
-            (Some(k), true) => {
-                let mut best = joined.best();
-                twinset::sort_by_likeness(&mut best, joined.measure());
-                best.truncate(k);
-                Some(best)
-            }
-        }
+        Ok(load(sides, &self.read, content, &extra, &session.run)?)
     }
 
     fn write_count(&self, mut output: twinset_io::Output, joined: &Joined) -> anyhow::Result<u64> {
-        let pairs = self.selected(joined).map_or(joined.len(), |pairs| pairs.len() as u64);
+        let pairs = joined.selected(&self.join).map_or(joined.len(), |pairs| pairs.len() as u64);
         writeln!(output, "{pairs}").map_err(|error| output.failure(&error))?;
         output.finish()?;
         Ok(pairs)
     }
 
-    fn write(&self, output: twinset_io::Output, collection: &Collection, joined: &Joined) -> anyhow::Result<u64> {
+    fn write(
+        &self,
+        output: twinset_io::Output,
+        format: OutputFormat,
+        collection: &Collection,
+        joined: &Joined,
+    ) -> anyhow::Result<u64> {
         let sides: Vec<(Strings, Strings)> = match &collection.right {
             None => Vec::new(),
             Some(_) => collection.extra.iter().map(|column| split(column, collection.left.len())).collect(),
@@ -152,13 +152,13 @@ impl Join {
             })
             .collect();
         let ids = (&collection.left, collection.right_ids());
-        let mut table = PairTable::create(output, self.output.format(), joined.measure(), ids, &shown)?;
+        let mut table = PairTable::create(output, format, joined.measure(), ids, &shown)?;
         let mut written = 0;
         let mut add = |pair: &Pair| {
             written += 1;
             table.pair(pair)
         };
-        match self.selected(joined) {
+        match joined.selected(&self.join) {
             Some(pairs) => pairs.iter().try_for_each(add)?,
             None => joined.iter().try_for_each(|pair| add(&pair))?,
         }
@@ -183,9 +183,9 @@ impl Join {
         }
         if collection.skipped_files > 0 {
             let files = count(collection.skipped_files, "file");
-            lines.push(format!("{files} skipped: the ending does not tell the format (--format reads all)"));
+            lines.push(format!("{files} skipped: the ending does not tell the format (--format reads them)"));
         }
-        if self.tokens.reduce.is_some() {
+        if self.tokens.reduce.is_some() && self.join.measure != Measure::Edit {
             lines.push("the similarities are estimates: they compare samples of the tokens (--reduce)".to_owned());
         }
         lines.push(format!(

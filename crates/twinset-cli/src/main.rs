@@ -46,8 +46,9 @@ fn main() -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Generate(generate) => generate.run(),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "twinset", &mut std::io::stdout());
-            Ok(())
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "twinset", &mut script);
+            session::print(&String::from_utf8_lossy(&script))
         }
     };
     failure::exit_code(result)

@@ -1,9 +1,11 @@
 //! What all commands share: threads, quietness, the progress bar, the closing summary.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
 use twinset::Run;
+use twinset_io::Output;
 
 use crate::interrupt;
 use crate::progress::Bar;
@@ -60,6 +62,13 @@ impl Session {
         let memory = peak_memory().map(|bytes| format!(", {} of memory", bytes_in_words(bytes)));
         eprintln!("{:.2} s{}", self.begin.elapsed().as_secs_f64(), memory.unwrap_or_default());
     }
+}
+
+/// Writes a text to standard output.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut output = Output::standard();
+    output.write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
+    Ok(output.finish()?)
 }
 
 /// The most memory that this process has held.

@@ -18,6 +18,8 @@ fn files() -> Folder {
         ("broken.jsonl", b"{\"text\": \"fine\"}\n{\"text\": \"no end}\n"),
         ("list.jsonl", b"[1, 2]\n"),
         ("cut.txt.gz", &gz[..gz.len() / 2]),
+        ("twofold.csv", b"text,text\na,b\n"),
+        ("twofold.jsonl", b"{\"text\": \"a\", \"text\": \"b\"}\n"),
         ("cut.csv", b"id,text\n1,\"never closed\n2,more\n"),
         ("ragged.csv", b"id,text\n1,a\n2,b,c\n"),
         ("ragged.tsv", b"id\ttext\n1\ta\n2\n"),
@@ -52,7 +54,12 @@ fn every_mistake_gets_a_message_with_a_remedy() {
         ("good.tsv --threshold 0.8 --show title", 1, &["`title`", "id, text"]),
         ("broken.jsonl --threshold 0.8 --rejects r.csv --text title", 0, &["2 bad records left out, see r.csv"]),
         ("latin.txt --threshold 0.8", 1, &["latin.txt:1:4", "not UTF-8", "--encoding", "--rejects"]),
-        ("latin.csv --threshold 0.8", 1, &["latin.csv:3", "not UTF-8", "--encoding"]),
+        ("latin.csv --threshold 0.8", 1, &["latin.csv:3", "field 2", "not UTF-8", "--encoding"]),
+        ("twofold.csv --threshold 0.8", 1, &["twofold.csv", "two fields `text`"]),
+        ("twofold.jsonl --threshold 0.8", 1, &["twofold.jsonl:1", "two fields `text`"]),
+        ("latin.csv --threshold 0.8 --encoding latin1 --max-record 3", 1, &["latin.csv:2", "--max-record"]),
+        ("latin.txt --threshold 0.8 --encoding shift_jis", 1, &["latin.txt:1:4", "--encoding", "--rejects"]),
+        ("good.tsv --measure overlap --threshold 99999999999", 2, &["too large"]),
         ("latin.txt --threshold 0.8 --encoding latin-99", 2, &["latin-99", "windows-1252"]),
         ("broken.jsonl --threshold 0.8", 1, &["broken.jsonl:2:", "not a JSON object"]),
         ("list.jsonl --threshold 0.8", 1, &["list.jsonl:1:", "expected an object"]),
@@ -155,9 +162,13 @@ fn an_interrupt_leaves_no_file_behind() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    while folder.files().len() < before.len() + 2 {
+    for _ in 0..500 {
         std::thread::sleep(Duration::from_millis(20));
+        if folder.files().len() == before.len() + 2 {
+            break;
+        }
     }
+    assert_eq!(folder.files().len(), before.len() + 2, "both files were begun");
     std::thread::sleep(Duration::from_millis(100));
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());

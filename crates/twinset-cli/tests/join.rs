@@ -159,6 +159,11 @@ fn pairs_can_be_selected() {
     assert_eq!(folder.stdout("join t.tsv --text text --top 2 --threshold 0.1"), top);
     assert_eq!(folder.stdout("join t.tsv --text text --top 100").lines().count(), 4);
     assert_eq!(folder.stdout("join t.tsv --text text --top 1 --measure hamming"), "left,right,distance\na,d,0\n");
+    // The best of what the other conditions leave.
+    assert_eq!(
+        folder.stdout("join t.tsv --text text --top 1 --same year"),
+        "left,right,similarity\na,b,0.6666666666666666\n"
+    );
     // Two columns of the same collection are not compared with themselves.
     assert_eq!(folder.stdout("join t.tsv t.tsv --threshold 1 --text text --best --count"), "4\n");
 }
@@ -166,7 +171,7 @@ fn pairs_can_be_selected() {
 #[test]
 fn the_same_bytes_on_any_number_of_threads() {
     let folder = Folder::with(&[]);
-    folder.stdout("generate --records 3000 --seed 5 --words 12 --vocabulary 900 --output d.jsonl.zst --truth t.csv");
+    folder.stdout("generate --records 14000 --seed 5 --words 12 --vocabulary 3000 --output d.jsonl.zst --truth t.csv");
     for tokens in ["words", "qgrams:3", "shingles:2", "shingles:2 --reduce minwise:8", "items --repeats ignore"] {
         let one =
             folder.stdout(&format!("join d.jsonl.zst --tokens {tokens} --threshold 0.6 --threads 1 --stats 1.json"));
@@ -177,6 +182,38 @@ fn the_same_bytes_on_any_number_of_threads() {
         let stats = |name: &str| -> serde_json::Value { serde_json::from_str(&folder.read(name)).unwrap() };
         assert_eq!(stats("1.json")["candidates"], stats("3.json")["candidates"], "{tokens}");
     }
+}
+
+#[test]
+fn outputs_never_replace_an_input_or_each_other() {
+    let folder = Folder::with(&[("t.tsv", TITLES)]);
+    for args in [
+        "join t.tsv --threshold 1 --output t.tsv --output-format csv",
+        "join t.tsv --threshold 1 --rejects ./t.tsv",
+        "join t.tsv --threshold 1 --output x.csv --stats x.csv",
+        "generate --records 3 --output x.csv --truth x.csv",
+        "join t.tsv --threshold 1 --output x.tsv",
+        "join t.tsv --threshold 1 --output x.parquet.gz",
+    ] {
+        let output = folder.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(folder.files(), ["t.tsv"], "{args}");
+    }
+    assert_eq!(folder.read("t.tsv").as_bytes(), TITLES);
+    assert!(folder.stdout("join t.tsv --threshold 1 --output -").starts_with("left,right"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with(&[("t.tsv", TITLES), ("real.csv", b"old")]);
+    std::fs::set_permissions(folder.path("real.csv"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(folder.path("real.csv"), folder.path("link.csv")).unwrap();
+    folder.stdout("join t.tsv --threshold 1 --output link.csv");
+    assert!(folder.path("link.csv").is_symlink());
+    assert!(folder.read("real.csv").starts_with("left,right"));
+    assert_eq!(folder.path("real.csv").metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

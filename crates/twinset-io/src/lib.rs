@@ -4,7 +4,9 @@
 //! puts results into files that are complete or not there at all. [`generate`] makes collections up.
 #![forbid(unsafe_code)]
 
+mod compression;
 mod error;
+mod ids;
 mod size;
 
 pub mod generate;
@@ -13,7 +15,8 @@ pub mod read;
 pub mod write;
 
 pub use error::{Error, Result};
-pub use load::{Collection, Content, Ids, load};
+pub use ids::Ids;
+pub use load::{Collection, Content, load};
 pub use read::{Format, ReadOptions};
 pub use size::ByteSize;
 pub use write::{Output, OutputFormat, OutputOptions};

@@ -10,6 +10,7 @@ use hashbrown::HashTable;
 use twinset::{Input, Run, Seconds, Strings, TokenBlock, TokenNames, TokenOptions, TokenSets, Tokenizer};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::Ids;
 use crate::error::Place;
 use crate::read::{Bad, Inputs, ReadOptions, Rejects, for_each_block};
 use crate::{Error, Result};
@@ -60,47 +61,6 @@ impl Collection {
     /// The names of the records that stand on the right of a pair.
     pub fn right_ids(&self) -> &Ids {
         self.right.as_ref().unwrap_or(&self.left)
-    }
-}
-
-/// The names of a collection's records.
-#[derive(Debug, Clone)]
-pub enum Ids {
-    /// Their numbers, from 1.
-    Numbered(u64),
-    /// Their numbers, some of which are missing as the records were bad.
-    Numbers(Vec<u64>),
-    /// What a field names them.
-    Names(Strings),
-}
-
-impl Ids {
-    /// How many records there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Numbered(count) => *count as usize,
-            Self::Numbers(numbers) => numbers.len(),
-            Self::Names(names) => names.len(),
-        }
-    }
-
-    /// Whether there is no record.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The name of the record at a position.
-    pub fn get(&self, position: usize) -> Cow<'_, str> {
-        match self {
-            Self::Numbered(_) => Cow::Owned((position + 1).to_string()),
-            Self::Numbers(numbers) => Cow::Owned(numbers[position].to_string()),
-            Self::Names(names) => Cow::Borrowed(names.get(position)),
-        }
-    }
-
-    /// The position of the record with this name.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        (0..self.len()).find(|&position| self.get(position) == name)
     }
 }
 
@@ -291,7 +251,7 @@ fn used_twice(blocks: &[&mut LoadedBlock], name: &str, mut first: usize, at: usi
         first -= block.records;
     }
     let reason = format!(
-        "the id `{name}` was used before, at {}:{}; name another field with --id, or leave it out to number the records \
+        "the id `{name}` was used before, at {}:{}; name a field whose values differ with --id \
          (--rejects FILE goes on without such records)",
         block.file,
         block.line(first),

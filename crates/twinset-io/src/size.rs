@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// # use twinset_io::ByteSize;
 /// assert_eq!("64M".parse::<ByteSize>().unwrap().bytes(), 64 << 20);
-/// assert_eq!(ByteSize::new(1536 << 20).to_string(), "1.5G");
+/// assert_eq!(ByteSize::new(1536 << 20).to_string(), "1536M");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -54,9 +54,9 @@ impl FromStr for ByteSize {
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, shift) in UNITS {
-            if self.0 >= 1 << shift {
-                let units = self.0 as f64 / (1u64 << shift) as f64;
-                return write!(f, "{}{name}", (units * 10.0).round() / 10.0);
+            // Only whole units, so that the text means the same number.
+            if self.0 >= 1 << shift && self.0.trailing_zeros() >= shift {
+                return write!(f, "{}{name}", self.0 >> shift);
             }
         }
         write!(f, "{}", self.0)

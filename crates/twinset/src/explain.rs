@@ -57,9 +57,16 @@ pub fn explain(
         let mut verdict = Explanation::branch();
         verdict.add("measure", Explanation::leaf(options.measure.name()));
         verdict.add("threshold", Explanation::leaf(threshold.to_string()));
-        match options.measure {
-            Measure::Edit => edit_verdict(&mut verdict, &bounds, left.text, right.text),
-            _ => filters(&mut verdict, &bounds, (x, y), options.max_depth, names),
+        let is_edit = options.measure == Measure::Edit;
+        let is_empty =
+            |record: &Explained<'_>, set: &[u32]| if is_edit { record.text.is_empty() } else { set.is_empty() };
+        if !options.empty && (is_empty(left, x) || is_empty(right, y)) {
+            verdict.add("empty", Explanation::leaf("empty records take no part (--empty lets them)"));
+            verdict.add("pair", Explanation::leaf(false));
+        } else if is_edit {
+            edit_verdict(&mut verdict, &bounds, left.text, right.text);
+        } else {
+            filters(&mut verdict, &bounds, (x, y), options.max_depth, names);
         }
         tree.add("verdict", verdict);
     }
@@ -141,7 +148,7 @@ fn filters(
             let why =
                 format!("at places {} and {}, so at most {bound} can be common, {needed} are needed", i + 1, j + 1);
             if filter("positional_filter", bound >= needed, why) {
-                let limit = i64::from(size_x + size_y) - 2 * i64::from(needed) - i64::from(i + j);
+                let limit = bounds.max_hamming(size_x, size_y).map_or(-1, i64::from) - i64::from(i + j);
                 let least = suffix_filter(&x[i as usize + 1..], &y[j as usize + 1..], limit, max_depth);
                 let why = format!("the rests differ in at least {least} tokens, {limit} are allowed");
                 filter("suffix_filter", least <= limit, why);

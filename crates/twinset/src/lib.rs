@@ -8,7 +8,7 @@ mod pipeline;
 mod tokenize;
 
 pub use explain::{Explained, explain};
-pub use join::{Algorithm, Input, JoinOptions, Joined, sort_by_likeness};
+pub use join::{Algorithm, Input, JoinOptions, Joined};
 pub use model::*;
-pub use pipeline::{join, tokenize};
+pub use pipeline::{join, join_within, tokenize};
 pub use tokenize::{BlockTokenizer, Reduce, Repeats, TokenKind, TokenNames, TokenOptions, Tokenizer, token_hash};

@@ -1,13 +1,17 @@
 //! Options in, pairs out: picks the method and runs it on the threads asked for.
 
+use std::time::Instant;
+
+use rayon::prelude::*;
+
 use crate::join::{Input, JoinOptions, Joined, join as join_exactly};
 use crate::model::{Bounds, Error, Measure, Result, Run, Threshold, TokenSets};
 use crate::tokenize::{TokenOptions, Tokenizer};
 
 /// Finds the pairs that the options ask for.
 ///
-/// With [`top`](JoinOptions::top) and without a threshold, the threshold is lowered until there are enough pairs, so
-/// the result may hold more than were asked for; [`Joined::top`] chooses among them.
+/// [`Joined::iter`] has all of them that reach the threshold; [`Joined::selected`] has what [`top`](JoinOptions::top) and
+/// [`best`](JoinOptions::best) leave. Without a threshold, one is found that lets enough pairs pass for `top`.
 ///
 /// ```
 /// use twinset::{Input, JoinOptions, Run, TokenSets, join};
@@ -20,25 +24,38 @@ use crate::tokenize::{TokenOptions, Tokenizer};
 /// # Ok::<(), twinset::Error>(())
 /// ```
 pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined> {
-    let bounds = |threshold| Bounds::new(options.measure, threshold, input.collections());
-    let last = match (options.threshold, options.top) {
-        (Some(threshold), _) => Some(bounds(threshold)?),
-        (None, Some(_)) => None,
-        (None, None) => return Err(Error::NoThreshold),
+    join_within(input, None, options, run)
+}
+
+/// As [`join`], but only pairs whose records have the same class, if there are classes: one for every record, those of
+/// the right collection after those of the left.
+pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOptions, run: &Run) -> Result<Joined> {
+    let join_at = |threshold| {
+        let bounds = Bounds::new(options.measure, threshold, input.collections())?;
+        let joined = join_exactly(input, &bounds, options, run)?;
+        Ok(match classes {
+            Some(classes) => joined.within_classes(classes.to_vec()),
+            None => joined,
+        })
     };
-    run.install(|| {
-        let Some(wanted) = options.top.filter(|_| last.is_none()) else {
-            return join_exactly(input, &last.expect("without --top there is a threshold"), options, run);
-        };
-        let mut steps = falling_thresholds(options.measure, input);
-        loop {
-            let threshold = steps.next().expect("the loop ends at the last threshold")?;
-            let joined = join_exactly(input, &bounds(threshold)?, options, run)?;
-            if joined.len() >= wanted as u64 || steps.peek().is_none() {
-                return Ok(joined);
+    match (options.threshold, options.top) {
+        (Some(threshold), _) => run.install(|| join_at(threshold))?,
+        (None, None) => Err(Error::NoThreshold),
+        (None, Some(wanted)) => run.install(|| {
+            let begin = Instant::now();
+            let mut steps = falling_thresholds(options.measure, input);
+            loop {
+                let threshold = steps.next().expect("the loop ends at the last threshold")?;
+                let mut joined = join_at(threshold)?;
+                // What is most alike is the same at every threshold that lets it pass.
+                let enough = if options.best { joined.best().len() as u64 } else { joined.len() } >= wanted as u64;
+                if enough || steps.peek().is_none() {
+                    joined.stats.seconds.join = begin.elapsed().as_secs_f64();
+                    return Ok(joined);
+                }
             }
-        }
-    })?
+        })?,
+    }
 }
 
 /// Thresholds from strict to lax, the last of which lets every pair pass that shares anything.
@@ -74,7 +91,7 @@ fn largest_size(input: Input<'_>) -> u32 {
     largest.unwrap_or(0).clamp(2, 500_000_000)
 }
 
-/// Token sets of texts, in one call. For more texts than fit in memory, see [`Tokenizer`].
+/// Token sets of texts, in one call, in the caller's rayon pool. For more texts than fit in memory, see [`Tokenizer`].
 ///
 /// ```
 /// use twinset::{Input, JoinOptions, Run, TokenOptions, join, tokenize};
@@ -86,7 +103,10 @@ fn largest_size(input: Input<'_>) -> u32 {
 /// # Ok::<(), twinset::Error>(())
 /// ```
 pub fn tokenize<'t>(texts: impl IntoIterator<Item = &'t str>, options: &TokenOptions) -> Result<TokenSets> {
+    const RECORDS: usize = 1024;
+    let texts: Vec<&str> = texts.into_iter().collect();
     let tokenizer = Tokenizer::new(options);
-    let block = tokenizer.block(texts)?;
-    tokenizer.finish([block])
+    let blocks = texts.par_chunks(RECORDS).map(|block| tokenizer.block(block.iter().copied()));
+    let blocks = blocks.collect::<Result<Vec<_>>>()?;
+    tokenizer.finish(blocks)
 }

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use twinset::{Algorithm, Input, JoinOptions, Measure, Run, Strings, Threshold, TokenSets, join};
+use twinset::{
+    Algorithm, Bounds, Collections, Input, JoinOptions, Measure, Pair, Run, Side, Strings, Threshold, TokenSets, join,
+    join_within,
+};
 
 type Set = BTreeSet<u32>;
 
@@ -54,12 +57,33 @@ fn expected(
     pairs
 }
 
-fn found(input: Input<'_>, options: &JoinOptions) -> Vec<(u32, u32)> {
+/// The pairs that a join finds; their values are held to `value`.
+fn found(input: Input<'_>, options: &JoinOptions, value: impl Fn(&Pair) -> f64) -> Vec<(u32, u32)> {
     let run = Run { threads: Some(2), ..Run::default() };
     let joined = join(input, options, &run).unwrap();
+    for pair in joined.iter() {
+        assert!((pair.value - value(&pair)).abs() < 1e-12, "{}: {pair:?} is {}", options.measure, value(&pair));
+    }
     let pairs: Vec<_> = joined.iter().map(|pair| (pair.left, pair.right)).collect();
     assert_eq!(pairs.len() as u64, joined.len(), "the count without expanding");
     pairs
+}
+
+/// A measure's value by definition.
+fn value(measure: Measure, x: &Set, y: &Set) -> f64 {
+    let common = x.intersection(y).count() as f64;
+    let (a, b) = (x.len() as f64, y.len() as f64);
+    match measure {
+        Measure::Overlap => common,
+        Measure::Hamming => x.symmetric_difference(y).count() as f64,
+        Measure::Containment if x.is_empty() => 1.0,
+        _ if x.is_empty() && y.is_empty() => 1.0,
+        Measure::Jaccard => common / x.union(y).count() as f64,
+        Measure::Cosine => common / (a.sqrt() * b.sqrt()),
+        Measure::Dice => 2.0 * common / (a + b),
+        Measure::Containment => common / a,
+        Measure::Edit => unreachable!("edit distance is not a function of sets"),
+    }
 }
 
 /// Small universes, sets of one token, empty and identical ones, and runs of equal sizes.
@@ -82,6 +106,57 @@ fn collections() -> impl Strategy<Value = Vec<Set>> {
 fn fractions() -> impl Strategy<Value = (u64, u64)> {
     let awkward = vec![(14, 25), (1, 3), (2, 3), (7, 100), (999, 1000), (1, 1), (9, 10), (4, 5), (1, 1_000_000_000)];
     prop_oneof![prop::sample::select(awkward), (1..=100u64).prop_map(|p| (p, 100)), (1..=17u64).prop_map(|p| (p, 17))]
+}
+
+/// Short texts and empty ones, texts of several scripts, and long ones that differ in a few places.
+fn edit_texts() -> impl Strategy<Value = Vec<String>> {
+    let short = prop::collection::vec("[abé\u{10348}]{0,9}|[a-c ]{5,30}", 0..25);
+    let edits = prop::collection::vec((any::<prop::sample::Index>(), "[a-cé]{0,2}"), 0..6);
+    let long = ("[a-d ]{60,150}", prop::collection::vec(edits, 0..6)).prop_map(|(text, copies)| {
+        let edited = |edits: &Vec<(prop::sample::Index, String)>| {
+            let mut letters: Vec<String> = text.chars().map(String::from).collect();
+            for (place, letter) in edits {
+                let place = place.index(letters.len());
+                letters[place] = letter.clone();
+            }
+            letters.concat()
+        };
+        copies.iter().map(edited).collect::<Vec<_>>()
+    });
+    (short, long).prop_map(|(short, long)| [short, long].concat())
+}
+
+/// How many candidates the paper's filters leave among the different sets: size and prefix filtering with the probing
+/// prefix of both sets, and positional filtering with Lemma 3's prefix of the shorter one.
+fn filtered(token_sets: &TokenSets, bounds: &Bounds) -> (u64, u64) {
+    let mut sets: Vec<&[u32]> = Vec::new();
+    for record in 0..token_sets.len() {
+        let set = token_sets.get(record);
+        if !set.is_empty() && !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    sets.sort_by_key(|set| set.len());
+    let (mut prefix, mut positional) = (0, 0);
+    for (at, x) in sets.iter().enumerate() {
+        for y in &sets[..at] {
+            let (a, b) = (x.len() as u32, y.len() as u32);
+            let probing = &x[..bounds.probe_prefix(a, Side::Left) as usize];
+            if !bounds.partner_sizes(a, Side::Left).contains(&b) {
+                continue;
+            }
+            let whole = &y[..bounds.probe_prefix(b, Side::Left) as usize];
+            prefix += u64::from(probing.iter().any(|token| whole.contains(token)));
+            let indexed = &y[..bounds.index_prefix(b, Side::Left) as usize];
+            let common =
+                probing.iter().enumerate().filter_map(|(i, token)| Some((i, indexed.iter().position(|t| t == token)?)));
+            let mut passes = common
+                .enumerate()
+                .map(|(before, (i, j))| before + (x.len() - i).min(y.len() - j) >= bounds.min_overlap(a, b) as usize);
+            positional += u64::from(passes.next() == Some(true) && passes.all(|passes| passes));
+        }
+    }
+    (prefix, positional)
 }
 
 proptest! {
@@ -113,14 +188,15 @@ proptest! {
             let threshold = Some(Threshold::new(p, q).unwrap());
             for algorithm in Algorithm::ALL {
                 let options = JoinOptions { threshold, measure, algorithm, max_depth, empty, ..JoinOptions::default() };
-                prop_assert_eq!(&found(Input::Sets(&token_sets), &options), &expected, "{} {} {}/{}", algorithm, measure, p, q);
+                let value = |pair: &Pair| value(measure, &sets[pair.left as usize], &sets[pair.right as usize + left.unwrap_or(0)]);
+                prop_assert_eq!(&found(Input::Sets(&token_sets), &options, value), &expected, "{} {} {}/{}", algorithm, measure, p, q);
             }
         }
     }
 
     #[test]
     fn edit_distance_matches_the_definition(
-        texts in prop::collection::vec("[abé\u{10348}]{0,9}|[a-c ]{5,30}", 0..30),
+        texts in edit_texts(),
         distance in 0..6u32,
         split in prop::option::of(0.0..=1.0f64),
         empty in any::<bool>(),
@@ -134,7 +210,8 @@ proptest! {
         for algorithm in Algorithm::ALL {
             let options = JoinOptions { threshold, measure: Measure::Edit, algorithm, empty, ..JoinOptions::default() };
             let input = Input::Texts { texts: &strings, left };
-            prop_assert_eq!(&found(input, &options), &expected, "{} {}", algorithm, distance);
+            let value = |pair: &Pair| levenshtein(&texts[pair.left as usize], &texts[pair.right as usize + left.unwrap_or(0)]) as f64;
+            prop_assert_eq!(&found(input, &options, value), &expected, "{} {}", algorithm, distance);
         }
     }
 
@@ -145,10 +222,10 @@ proptest! {
         max_depth in 1..5u32,
     ) {
         let token_sets = TokenSets::from_ids(sets.iter().map(|set| set.iter().copied())).unwrap();
-        let threshold = Some(Threshold::new(fraction.0, fraction.1).unwrap());
+        let threshold = Threshold::new(fraction.0, fraction.1).unwrap();
         for measure in Measure::of_sets().filter(|measure| !measure.is_count()) {
             let candidates = |algorithm| {
-                let options = JoinOptions { threshold, measure, algorithm, max_depth, ..JoinOptions::default() };
+                let options = JoinOptions { measure, algorithm, max_depth, ..JoinOptions::at(threshold) };
                 let joined = join(Input::Sets(&token_sets), &options, &Run::default()).unwrap();
                 joined.stats.candidates
             };
@@ -157,6 +234,56 @@ proptest! {
             prop_assert!(ppjoin.verified() <= allpairs.verified(), "{measure}: {ppjoin:?} {allpairs:?}");
             prop_assert!(plus.verified() <= ppjoin.verified(), "{measure}: {plus:?} {ppjoin:?}");
             prop_assert!(ppjoin.positional <= ppjoin.prefix && plus.suffix <= plus.positional);
+            let bounds = Bounds::new(measure, threshold, Collections::One).unwrap();
+            prop_assert_eq!((allpairs.verified(), ppjoin.verified()), filtered(&token_sets, &bounds), "{}", measure);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn selections_match_their_definitions(
+        sets in collections(),
+        split in prop::option::of(0.0..=1.0f64),
+        classes in prop::option::of(1..4u32),
+        top in prop::option::of(0..12usize),
+        best in any::<bool>(),
+    ) {
+        let left = split.map(|share: f64| (share * sets.len() as f64) as usize);
+        let token_sets = TokenSets::from_ids(sets.iter().map(|set| set.iter().copied())).unwrap();
+        let token_sets = match left {
+            Some(left) => token_sets.split_at(left as u32),
+            None => token_sets,
+        };
+        let classes: Option<Vec<u32>> = classes.map(|count| (0..sets.len() as u32).map(|record| record % count).collect());
+        let right = |pair: &Pair| pair.right as usize + left.unwrap_or(0);
+        for measure in Measure::of_sets() {
+            let lowest = Threshold::new(1, if measure.is_count() { 1 } else { 1_000_000 }).unwrap();
+            let options = JoinOptions { measure, top, best, ..JoinOptions::default() };
+            let all = join(Input::Sets(&token_sets), &JoinOptions { measure, ..JoinOptions::at(lowest) }, &Run::default()).unwrap();
+            // Without a threshold every distance is welcome, not only those of 1.
+            if measure == Measure::Hamming || top.is_none() {
+                continue;
+            }
+            let mut expected: Vec<Pair> = all.iter().collect();
+            expected.retain(|pair| classes.as_ref().is_none_or(|classes| classes[pair.left as usize] == classes[right(pair)]));
+            expected.sort_by(|a, b| b.value.total_cmp(&a.value).then((a.left, a.right).cmp(&(b.left, b.right))));
+            if best {
+                let mut taken = BTreeSet::new();
+                expected.retain(|pair| {
+                    let records = [pair.left as usize, right(pair)];
+                    let free = records.iter().all(|record| !taken.contains(record));
+                    if free {
+                        taken.extend(records);
+                    }
+                    free
+                });
+            }
+            expected.truncate(top.unwrap());
+            let joined = join_within(Input::Sets(&token_sets), classes.as_deref(), &options, &Run::default()).unwrap();
+            prop_assert_eq!(joined.selected(&options).unwrap(), expected, "{}", measure);
         }
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Source {
     pub(super) name: String,
     pub(super) format: Format,
     pub(super) fields: Fields,
+    /// The largest record allowed.
+    pub(super) largest: u64,
 }
 
 pub(super) enum Payload {
@@ -76,18 +78,22 @@ impl Block {
     pub(crate) fn parse(&self) -> Parsed<'_> {
         let mut parsed = match &self.payload {
             Payload::Lines(bytes) => match self.source.format {
-                Format::Jsonl => lines::parse(bytes, self.first_line, &self.bad, |line, number| {
-                    (!line.trim_ascii().is_empty()).then(|| jsonl::parse(line, number, &self.source.fields))
-                }),
-                Format::Tsv => lines::parse(bytes, self.first_line, &self.bad, |line, number| {
+                Format::Jsonl => {
+                    lines::parse(bytes, self.first_line, &self.bad, self.source.largest, |line, number| {
+                        (!line.trim_ascii().is_empty()).then(|| jsonl::parse(line, number, &self.source.fields))
+                    })
+                }
+                Format::Tsv => lines::parse(bytes, self.first_line, &self.bad, self.source.largest, |line, number| {
                     (!line.is_empty()).then(|| self.source.fields.split(line, number))
                 }),
-                _ => lines::parse(bytes, self.first_line, &self.bad, |line, number| {
+                _ => lines::parse(bytes, self.first_line, &self.bad, self.source.largest, |line, number| {
                     Some(self.source.fields.record(&[Cow::Borrowed(line)], number))
                 }),
             },
-            Payload::Rows(rows) => rows.parse(&self.source.fields),
-            Payload::Columns(columns) => parquet::parse(columns, self.first_line, &self.source.fields),
+            Payload::Rows(rows) => rows.parse(&self.source.fields, self.source.largest),
+            Payload::Columns(columns) => {
+                parquet::parse(columns, self.first_line, &self.source.fields, self.source.largest)
+            }
         };
         if !self.bad.is_empty() {
             parsed.extend(self.bad.iter().cloned().map(Err));

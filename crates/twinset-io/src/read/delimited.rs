@@ -2,23 +2,28 @@
 //! decoded where they are used.
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Bad, Parsed};
 use super::fields::Fields;
-use super::lines::not_utf8;
+use super::lines::{NOT_UTF8, too_long};
 
 /// Blocks have at least so many bytes, unless the file ends.
 const BLOCK: usize = 1 << 19;
 
-/// Appended to every file as a last row. Where a quote is left open, it ends up inside the last field.
-const END: &str = "\n\u{1}end of file\u{1}\n";
+/// A last row for a file, which no file can contain by design. Where a quote is left open, it ends up in the last field.
+fn end_row() -> String {
+    let number = RandomState::new().build_hasher().finish();
+    format!("\u{1}end of file {number:016x}\u{1}")
+}
 
 /// Reads blocks of rows.
 pub(super) struct RowBlocks<R> {
-    inner: csv::Reader<Bounded<io::Chain<R, &'static [u8]>>>,
+    inner: csv::Reader<Bounded<io::Chain<R, io::Cursor<String>>>>,
+    end: String,
     budget: Arc<AtomicU64>,
     largest: u64,
     record: csv::ByteRecord,
@@ -38,14 +43,15 @@ pub(super) struct Rows {
 impl<R: Read> RowBlocks<R> {
     pub(super) fn new(inner: R, delimiter: u8, largest: u64) -> Self {
         let budget = Arc::new(AtomicU64::new(0));
-        let bounded = Bounded { inner: inner.chain(END.as_bytes()), budget: budget.clone() };
+        let end = end_row();
+        let bounded = Bounded { inner: inner.chain(io::Cursor::new(format!("\n{end}\n"))), budget: budget.clone() };
         let inner = csv::ReaderBuilder::new()
             .delimiter(delimiter)
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(1 << 16)
             .from_reader(bounded);
-        Self { inner, budget, largest, record: csv::ByteRecord::new(), ended: false }
+        Self { inner, end, budget, largest, record: csv::ByteRecord::new(), ended: false }
     }
 
     /// The next row; `None` at the end.
@@ -59,7 +65,8 @@ impl<R: Read> RowBlocks<R> {
         let more = self.inner.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<TooLong>()) => {
                 let reason = format!(
-                    "the row that starts here is longer than {} bytes; a quote may be left open, or --max-record too small",
+                    "the row that starts here is longer than {} bytes; a quote may be left open, or --max-record too \
+                     small; nothing after it was read",
                     self.largest
                 );
                 RowError::Bad(Bad::new(start, None, reason, b""))
@@ -67,22 +74,18 @@ impl<R: Read> RowBlocks<R> {
             csv::ErrorKind::Io(error) => RowError::Io(error),
             other => RowError::Bad(Bad::new(start, None, format!("this is not csv: {other:?}"), b"")),
         })?;
-        let end = END.trim_matches('\n').as_bytes();
+        let end = self.end.as_bytes();
         let line = self.record.position().map_or(start, csv::Position::line);
         let last = self.record.iter().next_back().unwrap_or_default();
         if !more || (self.record.len() == 1 && last == end) {
             self.ended = true;
             return Ok(None);
         }
-        if last.ends_with(END.trim_start().as_bytes()) {
+        if let Some(text) = last.trim_ascii_end().strip_suffix(end) {
             self.ended = true;
-            let reason = "a quote in this row is never closed";
-            return Err(RowError::Bad(Bad::new(
-                line,
-                None,
-                reason,
-                last.split(|&byte| byte == 1).next().unwrap_or_default(),
-            )));
+            let reason = "a quote in this row is never closed; close it, or double it if it belongs to the text; nothing \
+                          after it was read";
+            return Err(RowError::Bad(Bad::new(line, None, reason, text.trim_ascii_end())));
         }
         Ok(Some((line, &self.record)))
     }
@@ -123,23 +126,26 @@ impl Rows {
         self.rows.is_empty()
     }
 
-    pub(super) fn parse(&self, fields: &Fields) -> Parsed<'_> {
+    pub(super) fn parse(&self, fields: &Fields, largest: u64) -> Parsed<'_> {
         let mut parsed = Vec::with_capacity(self.rows.len());
         let (mut first, mut start) = (0, 0);
         let mut texts: Vec<Cow<'_, str>> = Vec::new();
         for &(line, last) in &self.rows {
             texts.clear();
             let (row_start, mut bad) = (start, None);
-            for &end in &self.ends[first..last] {
-                match std::str::from_utf8(&self.bytes[start..end]) {
-                    Ok(text) => texts.push(Cow::Borrowed(text)),
-                    Err(error) => bad = bad.or(Some(start - row_start + error.valid_up_to())),
+            for (number, &end) in (1..).zip(&self.ends[first..last]) {
+                let field = String::from_utf8_lossy(&self.bytes[start..end]);
+                if matches!(field, Cow::Owned(_)) && bad.is_none() {
+                    bad = Some(number);
                 }
+                texts.push(field);
                 start = end;
             }
             first = last;
+            let row = || texts.join(&(fields.delimiter as char).to_string());
             parsed.push(match bad {
-                Some(valid) => Err(not_utf8(line, valid, &self.bytes[row_start..start])),
+                _ if (start - row_start) as u64 > largest => Err(too_long(line, largest, row().as_bytes())),
+                Some(number) => Err(Bad::new(line, None, format!("field {number}: {NOT_UTF8}"), row().as_bytes())),
                 None => fields.record(&texts, line),
             });
         }

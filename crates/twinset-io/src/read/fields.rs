@@ -15,6 +15,11 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// Whether the user named this field.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        self.id.iter().chain(&self.text).chain(&self.extra).any(|own| own == name)
+    }
+
     pub(crate) fn new(options: &ReadOptions, extra: &[String]) -> Self {
         Self { id: options.id.clone(), text: options.text.clone(), extra: extra.to_vec() }
     }
@@ -28,7 +33,7 @@ pub(super) struct Fields {
     /// `None`: all but the id.
     text: Option<Vec<usize>>,
     extra: Vec<usize>,
-    /// How many fields every row must have; `None` until the first row of a file without a header.
+    /// How many fields every row must have; `None` for jsonl.
     pub(super) count: Option<usize>,
     pub(super) delimiter: u8,
 }
@@ -36,19 +41,24 @@ pub(super) struct Fields {
 impl Fields {
     /// Finds the wanted fields among the names of a header.
     pub(super) fn in_header(wanted: &Wanted, header: &[&str], delimiter: u8, file: &str) -> Result<Self> {
-        let position = |name: &String| {
-            header.iter().position(|own| own == name).ok_or_else(|| Error::File {
-                file: file.to_owned(),
-                reason: format!("there is no field `{name}`; {}", listed(header)),
-            })
+        let fail = |reason: String| Error::File { file: file.to_owned(), reason };
+        let default = |name: &str| {
+            let mut found = header.iter().enumerate().filter(|(_, own)| **own == name).map(|(position, _)| position);
+            match (found.next(), found.next()) {
+                (_, Some(_)) => Err(fail(format!("there are two fields `{name}`; rename one"))),
+                (position, None) => Ok(position),
+            }
         };
-        let default = |name: &str| header.iter().position(|own| *own == name);
+        let position = |name: &String| match default(name)? {
+            Some(position) => Ok(position),
+            None => Err(fail(format!("there is no field `{name}`; {}", listed(header)))),
+        };
         let id = match &wanted.id {
             Some(name) => Some(position(name)?),
-            None => default("id"),
+            None => default("id")?,
         };
         let text = if wanted.text.is_empty() {
-            default("text").map(|text| vec![text])
+            default("text")?.map(|text| vec![text])
         } else {
             Some(wanted.text.iter().map(position).collect::<Result<_>>()?)
         };
@@ -82,7 +92,7 @@ impl Fields {
             && fields.len() != count
         {
             let reason = format!(
-                "this row has {}, the first one has {count}; quote a field that contains the delimiter",
+                "this row has {}, the first one has {count}; does a field contain the delimiter?",
                 plural(fields.len(), "field")
             );
             return Err(Bad::new(line, None, reason, fields.join(&(self.delimiter as char).to_string()).as_bytes()));

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compression::inner_ending;
+
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,15 +36,11 @@ impl Format {
     ];
 
     /// The endings that are known, for messages.
-    pub(super) const KNOWN: &'static str = "txt, tsv, csv, jsonl, parquet, each also with .gz or .zst";
+    pub(super) const KNOWN: &'static str = "txt, tsv, csv and jsonl (each also with .gz or .zst), parquet";
 
     /// The format that a path's ending tells, before `.gz` or `.zst`.
     pub fn of_path(path: &Path) -> Option<Self> {
-        let inner = match Compression::of_path(path) {
-            Some(_) => Path::new(path.file_stem()?),
-            None => path,
-        };
-        inner.extension()?.to_str()?.to_ascii_lowercase().parse().ok()
+        inner_ending(path)?.parse().ok()
     }
 }
 
@@ -61,31 +59,5 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = Self::NAMES.iter().find(|(_, format)| format == self);
         f.write_str(named.map_or("", |(name, _)| name))
-    }
-}
-
-/// How a file is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compression {
-    Gzip,
-    Zstd,
-}
-
-impl Compression {
-    pub(crate) fn of_path(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "gz" => Some(Self::Gzip),
-            "zst" => Some(Self::Zstd),
-            _ => None,
-        }
-    }
-
-    /// By the first bytes, for a stream without a name.
-    pub(crate) fn of_magic(start: &[u8]) -> Option<Self> {
-        match start {
-            [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
-            _ => None,
-        }
     }
 }

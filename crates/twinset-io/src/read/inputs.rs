@@ -11,7 +11,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inputs {
     pub(crate) files: Vec<PathBuf>,
-    /// Files of a folder whose endings are not known.
+    /// What a folder holds besides: files whose endings are not known, links that lead nowhere or to folders.
     pub(crate) skipped: u64,
 }
 
@@ -19,6 +19,11 @@ pub struct Inputs {
 pub(crate) const STANDARD_INPUT: &str = "-";
 
 impl Inputs {
+    /// The files, in the order in which they are read.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// The files that the paths stand for: files, folders (all files in them, in path order), quoted globs, or `-`.
     pub fn find<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, format: Option<Format>) -> Result<Self> {
         let mut inputs = Self::default();
@@ -43,7 +48,8 @@ impl Inputs {
             let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
             let found =
                 glob::glob_with(pattern, options).map_err(|error| Error::file(path, format!("not a glob: {error}")))?;
-            let mut files: Vec<PathBuf> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+            let found: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(|error| Error::file(path, error))?;
+            let mut files: Vec<PathBuf> = found.into_iter().filter(|path| !path.is_dir()).collect();
             if files.is_empty() {
                 return Err(Error::file(path, "no file matches this glob"));
             }
@@ -60,10 +66,11 @@ impl Inputs {
         let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
         for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {
             let entry = entry.map_err(|error| Error::file(folder, error))?;
-            if !entry.path().is_file() {
+            if entry.file_type().is_dir() {
                 continue;
             }
-            if format.is_some() || Format::of_path(entry.path()).is_some() {
+            let is_file = entry.path().is_file();
+            if is_file && (format.is_some() || Format::of_path(entry.path()).is_some()) {
                 self.files.push(entry.into_path());
             } else {
                 self.skipped += 1;

@@ -18,6 +18,14 @@ pub(super) fn parse<'a>(line: &'a str, number: u64, fields: &Fields) -> Result<R
         Object(wanted).deserialize(&mut deserializer).and_then(|object| deserializer.end().map(|()| object)).map_err(
             |error| bad(Some(error.column() as u64), format!("this is not a JSON object: {}", what(&error))),
         )?;
+    let is_wanted = |name: &str| wanted.is_named(name) || matches!(name, "id" | "text");
+    let repeated = object
+        .iter()
+        .enumerate()
+        .find(|(at, (name, _))| is_wanted(name) && object[..*at].iter().any(|(earlier, _)| earlier == name));
+    if let Some((_, (name, _))) = repeated {
+        return Err(bad(None, format!("there are two fields `{name}`; remove one")));
+    }
     let find = |name: &str| object.iter().find(|(own, _)| own == name).map(|(_, value)| value);
     let required = |name: &String| {
         find(name).ok_or_else(|| {
@@ -28,7 +36,8 @@ pub(super) fn parse<'a>(line: &'a str, number: u64, fields: &Fields) -> Result<R
     let id_name = wanted.id.as_deref().unwrap_or("id");
     let id = match &wanted.id {
         Some(name) => Some(required(name)?),
-        None => find(id_name),
+        // A record whose id is null has none, and is known by its number.
+        None => find(id_name).filter(|id| !id.is_empty()),
     };
     let text = if !wanted.text.is_empty() {
         let texts: Vec<_> = wanted.text.iter().map(required).collect::<Result<_, _>>()?;

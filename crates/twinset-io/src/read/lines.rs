@@ -63,8 +63,7 @@ impl<R: Read> LineBlocks<R> {
         }
         let last_is_open = !bytes.ends_with(b"\n");
         self.next_line += memchr::memchr_iter(b'\n', &bytes).count() as u64 + u64::from(last_is_open);
-        let bad = self.too_long(&mut bytes, first_line);
-        Ok(Some(LineBlock { first_line, bytes, bad }))
+        Ok(Some(LineBlock { first_line, bytes, bad: Vec::new() }))
     }
 
     /// Reads on to the end of a line that is too long, and keeps only its beginning.
@@ -84,30 +83,7 @@ impl<R: Read> LineBlocks<R> {
         }
         let line = self.next_line;
         self.next_line += 1;
-        Ok(LineBlock { first_line: line, bytes: Vec::new(), bad: vec![self.is_too_long(line, &start)] })
-    }
-
-    /// Takes lines that are too long out of a block; an empty line is left, so that the numbers stay.
-    fn too_long(&self, bytes: &mut Vec<u8>, first_line: u64) -> Vec<Bad> {
-        if bytes.len() <= self.largest {
-            return Vec::new();
-        }
-        let (mut kept, mut bad) = (Vec::new(), Vec::new());
-        for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(first_line..) {
-            if line.len() > self.largest {
-                bad.push(self.is_too_long(number, line));
-                kept.push(b'\n');
-            } else {
-                kept.extend_from_slice(line);
-            }
-        }
-        *bytes = kept;
-        bad
-    }
-
-    fn is_too_long(&self, line: u64, start: &[u8]) -> Bad {
-        let reason = format!("the line is longer than {} bytes; --max-record allows more", self.largest);
-        Bad::new(line, None, reason, &start[..start.len().min(KEPT)])
+        Ok(LineBlock { first_line: line, bytes: Vec::new(), bad: vec![too_long(line, self.largest as u64, &start)] })
     }
 }
 
@@ -116,6 +92,7 @@ pub(super) fn parse<'a>(
     bytes: &'a [u8],
     first_line: u64,
     bad: &[Bad],
+    largest: u64,
     parse: impl Fn(&'a str, u64) -> Option<Result<Record<'a>, Bad>>,
 ) -> Parsed<'a> {
     let mut parsed = Vec::new();
@@ -123,7 +100,9 @@ pub(super) fn parse<'a>(
     while at < bytes.len() {
         let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
         let line = bytes[at..end].strip_suffix(b"\r").unwrap_or(&bytes[at..end]);
-        if bad.iter().all(|bad| bad.line != number) {
+        if line.len() as u64 > largest {
+            parsed.push(Err(too_long(number, largest, line)));
+        } else if bad.iter().all(|bad| bad.line != number) {
             match std::str::from_utf8(line) {
                 Ok(line) => parsed.extend(parse(line, number)),
                 Err(error) => parsed.push(Err(not_utf8(number, error.valid_up_to(), line))),
@@ -135,9 +114,18 @@ pub(super) fn parse<'a>(
     parsed
 }
 
+/// Also of what is not in the encoding that was named.
+pub(super) const NOT_UTF8: &str =
+    "this is not UTF-8, or not what --encoding says; name the encoding, for example --encoding windows-1252";
+
+/// A record that is too long.
+pub(super) fn too_long(line: u64, largest: u64, start: &[u8]) -> Bad {
+    let reason = format!("the record is longer than {largest} bytes; --max-record allows more");
+    Bad::new(line, None, reason, &start[..start.len().min(KEPT)])
+}
+
 /// A record that is not UTF-8 from a byte on.
 pub(super) fn not_utf8(line: u64, valid: usize, record: &[u8]) -> Bad {
     let column = String::from_utf8_lossy(&record[..valid]).chars().count() as u64 + 1;
-    let reason = "this is not UTF-8; name the encoding, for example --encoding windows-1252";
-    Bad::new(line, Some(column), reason, record)
+    Bad::new(line, Some(column), NOT_UTF8, record)
 }

@@ -18,7 +18,6 @@ mod stream;
 
 pub(crate) use block::Bad;
 pub use block::Record;
-pub(crate) use format::Compression;
 pub use format::Format;
 pub use inputs::Inputs;
 pub use options::ReadOptions;

@@ -12,6 +12,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 
 use super::block::Parsed;
 use super::fields::{Fields, Wanted};
+use super::lines::too_long;
 use crate::{Error, Result};
 
 /// Rows that are read at a time.
@@ -64,7 +65,7 @@ fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
     Ok((0..column.len()).map(row).collect())
 }
 
-pub(super) fn parse<'a>(columns: &'a [StringArray], first_line: u64, fields: &Fields) -> Parsed<'a> {
+pub(super) fn parse<'a>(columns: &'a [StringArray], first_line: u64, fields: &Fields, largest: u64) -> Parsed<'a> {
     let rows = columns.first().map_or(0, Array::len);
     let mut texts: Vec<Cow<'a, str>> = Vec::new();
     (0..rows)
@@ -72,7 +73,11 @@ pub(super) fn parse<'a>(columns: &'a [StringArray], first_line: u64, fields: &Fi
             texts.clear();
             let value = |column: &'a StringArray| if column.is_null(row) { "" } else { column.value(row) };
             texts.extend(columns.iter().map(|column| Cow::Borrowed(value(column))));
-            fields.record(&texts, first_line + row as u64)
+            let line = first_line + row as u64;
+            if texts.iter().map(|text| text.len() as u64).sum::<u64>() > largest {
+                return Err(too_long(line, largest, texts.join(" ").as_bytes()));
+            }
+            fields.record(&texts, line)
         })
         .collect()
 }

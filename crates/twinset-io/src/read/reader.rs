@@ -164,10 +164,11 @@ impl<'a> Reader<'a> {
         })?;
         let name = if is_standard { "standard input".to_owned() } else { path.display().to_string() };
         let delimiter = self.delimiter(format, path)?;
+        let largest = self.options.max_record.bytes();
         if format == Format::Parquet {
             let file = parquet_file(path)?;
             let (batches, fields) = parquet::open(path, file, &self.wanted)?;
-            let source = Arc::new(Source { name, format, fields });
+            let source = Arc::new(Source { name, format, fields, largest });
             return Ok(OpenFile {
                 path: path.to_owned(),
                 source,
@@ -178,7 +179,6 @@ impl<'a> Reader<'a> {
         }
         let encoding = self.options.encoding.as_deref().map(stream::encoding).transpose()?;
         let stream = stream::open(path, encoding, self.run)?;
-        let largest = self.options.max_record.bytes();
         let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
         let header = |names: &[&str]| self.header(names, delimiter, &name);
         let (fields, payload, first_line, cutter) = match format {
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
         };
-        let source = Arc::new(Source { name, format, fields });
+        let source = Arc::new(Source { name, format, fields, largest });
         let first = Some(Block { source: source.clone(), first_line, payload, bad: Vec::new() });
         Ok(OpenFile { path: path.to_owned(), source, cutter, first, next_row: 1 })
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use twinset::Run;
 
-use super::format::Compression;
 use super::inputs::STANDARD_INPUT;
+use crate::compression::Compression;
 use crate::{Error, Result};
 
 pub(super) type Stream = Box<dyn Read + Send>;
@@ -66,15 +66,7 @@ fn decode(mut stream: Stream, encoding: Option<&'static Encoding>) -> io::Result
         return Ok(Box::new(stream));
     }
     let decoder = encoding.new_decoder_without_bom_handling();
-    Ok(Box::new(Decoded {
-        inner: stream,
-        decoder,
-        input: Vec::new(),
-        consumed: 0,
-        output: Vec::new(),
-        given: 0,
-        ended: false,
-    }))
+    Ok(Box::new(Decoded { inner: stream, decoder, input: Vec::new(), output: Vec::new(), given: 0, ended: false }))
 }
 
 /// Tells the progress sink how much of a file was read.
@@ -91,13 +83,11 @@ impl Read for Counted {
     }
 }
 
-/// Decodes to UTF-8, and fails where the input is malformed.
+/// Decodes to UTF-8, with a byte that is not UTF-8 where the input is malformed.
 struct Decoded<R> {
     inner: R,
     decoder: Decoder,
     input: Vec<u8>,
-    /// Bytes of earlier inputs.
-    consumed: u64,
     output: Vec<u8>,
     /// How much of the output was handed on.
     given: usize,
@@ -119,24 +109,21 @@ impl<R: Read> Read for Decoded<R> {
 impl<R: Read> Decoded<R> {
     fn fill(&mut self) -> io::Result<()> {
         const LENGTH: usize = 1 << 16;
-        self.input.clear();
-        self.inner.by_ref().take(LENGTH as u64).read_to_end(&mut self.input)?;
-        self.ended = self.input.is_empty();
+        if self.input.is_empty() {
+            self.inner.by_ref().take(LENGTH as u64).read_to_end(&mut self.input)?;
+            self.ended = self.input.is_empty();
+        }
         let longest = self.decoder.max_utf8_buffer_length_without_replacement(self.input.len()).unwrap_or(4 * LENGTH);
         self.output.resize(longest, 0);
         let (result, read, written) =
             self.decoder.decode_to_utf8_without_replacement(&self.input, &mut self.output, self.ended);
         self.output.truncate(written);
         self.given = 0;
+        self.input.drain(..read);
         if let DecoderResult::Malformed(..) = result {
-            let message = format!(
-                "byte {} is not {}; is --encoding right?",
-                self.consumed + read as u64,
-                self.decoder.encoding().name()
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            // No UTF-8 text contains this, so the record is found to be bad where its line is known.
+            self.output.push(0xFF);
         }
-        self.consumed += read as u64;
         Ok(())
     }
 }

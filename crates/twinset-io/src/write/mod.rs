@@ -4,6 +4,6 @@ mod output;
 mod pairs;
 mod table;
 
-pub use output::{Output, OutputFormat, OutputOptions, remove_unfinished};
+pub use output::{Output, OutputFormat, OutputOptions, check_outputs, remove_unfinished};
 pub use pairs::{PairTable, Shown};
 pub use table::{Kind, Table, Value};

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use crate::read::Compression;
+use crate::compression::{Compression, inner_ending};
 use crate::{Error, Result};
 
 /// Where results go, and how they are written.
@@ -26,16 +26,42 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// Opens the output. It fails now rather than after long work.
-    pub fn open(&self) -> Result<Output> {
-        self.output.as_deref().map_or_else(|| Ok(Output::standard()), Output::create)
+    /// Opens the output, and tells its format: the one asked for, or the one of the file's ending. What is wrong with
+    /// either is noticed now rather than after long work.
+    pub fn open(&self) -> Result<(Output, OutputFormat)> {
+        let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
+            return Ok((Output::standard(), self.output_format.unwrap_or_default()));
+        };
+        let format = self.output_format.map_or_else(|| OutputFormat::of_path(path), Ok)?;
+        if format == OutputFormat::Parquet && Compression::of_path(path).is_some() {
+            return Err(Error::Usage(format!(
+                "{}: parquet is compressed by itself; leave out the last ending",
+                path.display()
+            )));
+        }
+        Ok((Output::create(path)?, format))
     }
+}
 
-    /// The format asked for, or the one that the file's ending tells.
-    pub fn format(&self) -> OutputFormat {
-        let told = || self.output.as_deref().and_then(OutputFormat::of_path);
-        self.output_format.or_else(told).unwrap_or_default()
+/// Refuses outputs that would replace one another, or an input.
+pub fn check_outputs<'a>(outputs: impl IntoIterator<Item = &'a Path>, inputs: &[PathBuf]) -> Result<()> {
+    let place =
+        |path: &Path| std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or(path.to_owned());
+    let is_file = |path: &&Path| !path.exists() || path.is_file();
+    let inputs: BTreeSet<PathBuf> = inputs.iter().map(|path| place(path)).collect();
+    let mut seen = BTreeSet::new();
+    for path in outputs.into_iter().filter(is_file) {
+        if inputs.contains(&place(path)) {
+            return Err(Error::Usage(format!(
+                "{}: this is an input, and would be replaced; name another file",
+                path.display()
+            )));
+        }
+        if !seen.insert(place(path)) {
+            return Err(Error::Usage(format!("{}: two outputs have this name; name another file", path.display())));
+        }
     }
+    Ok(())
 }
 
 /// How results are written.
@@ -52,10 +78,17 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// The format that a path's ending tells, before `.gz` or `.zst`.
-    pub fn of_path(path: &Path) -> Option<Self> {
-        let inner = if Compression::of_path(path).is_some() { Path::new(path.file_stem()?) } else { path };
-        inner.extension()?.to_str()?.parse().ok()
+    /// The format that a path's ending tells, before `.gz` or `.zst`; csv if it tells nothing.
+    pub fn of_path(path: &Path) -> Result<Self> {
+        match inner_ending(path).as_deref() {
+            Some("jsonl" | "ndjson") => Ok(Self::Jsonl),
+            Some("parquet") => Ok(Self::Parquet),
+            Some(other @ ("tsv" | "tab" | "txt" | "json")) => Err(Error::Usage(format!(
+                "{}: {other} cannot be written; name a csv, jsonl or parquet file, or say --output-format",
+                path.display()
+            ))),
+            _ => Ok(Self::Csv),
+        }
     }
 }
 
@@ -94,12 +127,12 @@ impl Output {
         Self { name: "standard output".to_owned(), writer, pending: None }
     }
 
-    /// A file that will have this path. What is no regular file, such as a pipe, is written to directly.
+    /// A file that will have this path, or that a link leads to. What is no regular file, such as a pipe, is written to directly.
     pub fn create(path: &Path) -> Result<Self> {
-        let fail = |error: io::Error| {
-            Error::file(path, format!("cannot be written: {error}; choose another place with --output"))
-        };
+        let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
         let name = path.display().to_string();
+        // A link is followed, so that what it leads to is replaced, and not the link.
+        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if path.is_dir() {
             return Err(Error::file(path, "this is a folder; name a file in it"));
         }
@@ -151,7 +184,10 @@ pub(super) fn write_failure(name: &str, error: &io::Error) -> Error {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Error::BrokenPipe;
     }
-    Error::File { file: name.to_owned(), reason: format!("writing failed, and nothing was kept: {error}") }
+    Error::File {
+        file: name.to_owned(),
+        reason: format!("writing failed: {error}; make room, or choose another place"),
+    }
 }
 
 impl Write for Output {
@@ -188,6 +224,7 @@ pub fn remove_unfinished() {
 /// A temporary file that is removed unless it takes its name.
 struct Temporary {
     file: tempfile::NamedTempFile,
+    _registered: Registered,
 }
 
 impl Temporary {
@@ -202,19 +239,35 @@ impl Temporary {
             builder.permissions(Permissions::from_mode(0o666));
         }
         let file = builder.tempfile_in(folder)?;
-        if let Ok(mut unfinished) = UNFINISHED.lock() {
-            unfinished.insert(file.path().to_owned());
+        if let Ok(existing) = path.metadata() {
+            file.as_file().set_permissions(existing.permissions())?;
         }
-        Ok(Self { file })
+        let registered = Registered::new(file.path());
+        Ok(Self { file, _registered: registered })
     }
 
     fn persist(self, path: &Path) -> io::Result<()> {
-        let temporary = self.file.path().to_owned();
         self.file.as_file().sync_all()?;
-        let result = self.file.persist(path).map(|_| ()).map_err(|error| error.error);
+        self.file.persist(path).map(|_| ()).map_err(|error| error.error)
+    }
+}
+
+/// An entry in the list of unfinished files.
+struct Registered(PathBuf);
+
+impl Registered {
+    fn new(path: &Path) -> Self {
         if let Ok(mut unfinished) = UNFINISHED.lock() {
-            unfinished.remove(&temporary);
+            unfinished.insert(path.to_owned());
         }
-        result
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        if let Ok(mut unfinished) = UNFINISHED.lock() {
+            unfinished.remove(&self.0);
+        }
     }
 }

@@ -37,7 +37,6 @@ impl Index {
                 }
             }
         };
-        // The counts are kept one place later than usual; filling in the postings moves them to where they belong.
         each_posting(&mut |token, _| starts[token] += 1);
         let mut end = 0;
         for start in &mut starts {

@@ -1,8 +1,8 @@
 //! The pairs that a join found, among different sets, and the records that they stand for.
 
 use super::probe::Match;
-use super::select;
 use super::sets::Groups;
+use super::{JoinOptions, select};
 use crate::model::{Bounds, Collections, Measure, Pair, Stats};
 
 /// The pairs of a join, in the order of their records.
@@ -79,9 +79,7 @@ impl Joined {
     }
 
     /// The same pairs, but only those whose records have the same class.
-    ///
-    /// There is one class for every record, those of the right collection after those of the left.
-    pub fn within_classes(mut self, classes: Vec<u32>) -> Self {
+    pub(crate) fn within_classes(mut self, classes: Vec<u32>) -> Self {
         assert_eq!(classes.len(), self.groups.records(), "there must be one class for each record");
         self.classes = Some(classes);
         self.stats.pairs = self.count();
@@ -112,6 +110,17 @@ impl Joined {
         })
     }
 
+    /// The pairs that `top` and `best` of the options leave, in the order in which they are shown; `None` if neither is
+    /// given, and all pairs are wanted.
+    pub fn selected(&self, options: &JoinOptions) -> Option<Vec<Pair>> {
+        match (options.top, options.best) {
+            (None, false) => None,
+            (Some(k), false) => Some(self.top(k)),
+            (None, true) => Some(self.best()),
+            (Some(k), true) => Some(select::top(self.best().into_iter(), k, self.measure)),
+        }
+    }
+
     /// The `k` most similar pairs, most similar first, ties in input order.
     pub fn top(&self, k: usize) -> Vec<Pair> {
         select::top(self.iter(), k, self.measure)
@@ -120,8 +129,75 @@ impl Joined {
     /// Pairs in which each record occurs at most once, chosen from the most similar down, ties in input order. They
     /// are returned in input order.
     pub fn best(&self) -> Vec<Pair> {
-        let collections = self.groups.collections();
-        select::best(self.iter(), self.measure, collections, self.groups.left_len(), self.groups.records())
+        let mut best = if self.classes.is_some() {
+            let offset = self.right_offset() as usize;
+            select::best(self.iter(), self.measure, offset, self.groups.records())
+        } else {
+            self.best_of_groups()
+        };
+        best.sort_unstable_by_key(|pair| (pair.left, pair.right));
+        best
+    }
+
+    /// The same from the pairs of groups, without expanding them: identical records have a pair for each two of them.
+    fn best_of_groups(&self) -> Vec<Pair> {
+        let two = self.groups.collections() == Collections::Two;
+        let mut edges: Vec<(f64, u32, u32)> = Vec::new();
+        for group in 0..self.groups.len() as u32 {
+            let own = (!two).then(|| self.overlap_within(group)).flatten().map(|overlap| Neighbour { group, overlap });
+            for neighbour in self.neighbours_of(group).iter().copied().chain(own) {
+                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
+                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
+                    edges.push((self.measure.value(sizes.0, sizes.1, neighbour.overlap), group, neighbour.group));
+                }
+            }
+        }
+        let sign = if self.measure.is_distance() { 1.0 } else { -1.0 };
+        edges.sort_unstable_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)).then((a.1, a.2).cmp(&(b.1, b.2))));
+
+        let mut best = Vec::new();
+        let mut taken = vec![false; self.groups.records()];
+        // For each group, how many of its first members are taken.
+        let mut cursors = vec![0; self.groups.len()];
+        for equal in edges.chunk_by(|a, b| a.0 == b.0) {
+            let edges_of = |group: u32| {
+                let start = equal.partition_point(|edge| edge.1 < group);
+                equal[start..].iter().take_while(move |edge| edge.1 == group)
+            };
+            let groups = equal.chunk_by(|a, b| a.1 == b.1).map(|edges| edges[0].1);
+            let mut lefts: Vec<(u32, u32)> = groups
+                .flat_map(|group| self.groups.members(group).iter().map(move |&record| (record, group)))
+                .collect();
+            lefts.retain(|&(record, _)| !taken[record as usize]);
+            lefts.sort_unstable();
+            for (left, group) in lefts {
+                if taken[left as usize] {
+                    continue;
+                }
+                // A free record before this one that is as similar would have chosen it, so the first free one is next.
+                let first_free = edges_of(group).filter_map(|&(_, _, other)| {
+                    let (members, cursor) = (self.groups.members(other), &mut cursors[other as usize]);
+                    while members.get(*cursor).is_some_and(|&record| taken[record as usize]) {
+                        *cursor += 1;
+                    }
+                    members[*cursor..].iter().copied().find(|&record| record != left && !taken[record as usize])
+                });
+                if let Some(right) = first_free.min() {
+                    (taken[left as usize], taken[right as usize]) = (true, true);
+                    best.push(Pair { left, right: right - self.right_offset(), value: equal[0].0 });
+                }
+            }
+        }
+        best
+    }
+
+    /// What the positions of right records start from.
+    fn right_offset(&self) -> u32 {
+        if self.groups.collections() == Collections::Two { self.groups.left_len() as u32 } else { 0 }
+    }
+
+    fn neighbours_of(&self, group: u32) -> &[Neighbour] {
+        &self.neighbours[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
     }
 
     /// The pairs whose left record is this one, by right record.
@@ -132,7 +208,7 @@ impl Joined {
         // A symmetric pair is listed at its earlier record only.
         let two = self.groups.collections() == Collections::Two;
         let first = if two || self.direction.is_some() { 0 } else { left + 1 };
-        let offset = if two { self.groups.left_len() as u32 } else { 0 };
+        let offset = self.right_offset();
         let mut add = |neighbour: Neighbour| {
             let other = self.sizes[neighbour.group as usize];
             if self.direction.is_some_and(|bounds| !bounds.accepts(size, other, neighbour.overlap)) {
@@ -147,8 +223,7 @@ impl Joined {
                 }
             }
         };
-        let range = self.starts[own as usize] as usize..self.starts[own as usize + 1] as usize;
-        for &neighbour in &self.neighbours[range] {
+        for &neighbour in self.neighbours_of(own) {
             add(neighbour);
         }
         if !two && let Some(overlap) = self.overlap_within(own) {
@@ -172,10 +247,9 @@ impl Joined {
         }
         let members = |group: u32| self.groups.members(group).len() as u64;
         let two = self.groups.collections() == Collections::Two;
-        let (mut ordered, mut unordered) = (0, 0);
+        let mut ordered = 0;
         for group in 0..self.groups.len() as u32 {
-            let range = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
-            for neighbour in &self.neighbours[range] {
+            for neighbour in self.neighbours_of(group) {
                 let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
                 if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
                     ordered += members(group) * members(neighbour.group);
@@ -184,9 +258,8 @@ impl Joined {
             if !two && self.overlap_within(group).is_some() {
                 ordered += members(group) * (members(group) - 1);
             }
-            // Neighbours of a symmetric self-join stand at both ends.
-            unordered = ordered / 2;
         }
-        if two || self.direction.is_some() { ordered } else { unordered }
+        // Neighbours of a symmetric self-join stand at both ends.
+        if two || self.direction.is_some() { ordered } else { ordered / 2 }
     }
 }

@@ -27,7 +27,6 @@ mod verify;
 
 pub use joined::Joined;
 pub use options::{Algorithm, JoinOptions};
-pub use select::sort_by_likeness;
 pub(crate) use suffix::suffix_filter;
 
 use std::time::Instant;

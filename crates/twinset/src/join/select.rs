@@ -3,17 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::model::{Collections, Measure, Pair};
+use crate::model::{Measure, Pair};
 
 /// Orders pairs from the most similar to the least, ties in input order.
 fn by_likeness(measure: Measure, a: &Pair, b: &Pair) -> Ordering {
     let values = if measure.is_distance() { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) };
     values.then((a.left, a.right).cmp(&(b.left, b.right)))
-}
-
-/// Sorts pairs from the most similar to the least, ties in input order.
-pub fn sort_by_likeness(pairs: &mut [Pair], measure: Measure) {
-    pairs.sort_unstable_by(|a, b| by_likeness(measure, a, b));
 }
 
 /// The `k` most similar of the pairs, most similar first.
@@ -50,17 +45,10 @@ pub(super) fn top(pairs: impl Iterator<Item = Pair>, k: usize, measure: Measure)
     heap.into_sorted_vec().into_iter().map(|kept| kept.0).collect()
 }
 
-/// Takes pairs from the most similar down, each record at most once; returned in input order.
-pub(super) fn best(
-    pairs: impl Iterator<Item = Pair>,
-    measure: Measure,
-    collections: Collections,
-    left_len: usize,
-    records: usize,
-) -> Vec<Pair> {
+/// Takes pairs from the most similar down, each record at most once. Right records are numbered from `offset`.
+pub(super) fn best(pairs: impl Iterator<Item = Pair>, measure: Measure, offset: usize, records: usize) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = pairs.collect();
-    sort_by_likeness(&mut pairs, measure);
-    let offset = if collections == Collections::Two { left_len } else { 0 };
+    pairs.sort_unstable_by(|a, b| by_likeness(measure, a, b));
     let mut taken = vec![false; records];
     pairs.retain(|pair| {
         let (left, right) = (pair.left as usize, pair.right as usize + offset);
@@ -70,6 +58,5 @@ pub(super) fn best(
         }
         free
     });
-    pairs.sort_unstable_by_key(|pair| (pair.left, pair.right));
     pairs
 }

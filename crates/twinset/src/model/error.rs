@@ -20,12 +20,15 @@ pub enum Error {
         /// The simplest fraction that rounds to it.
         suggestion: String,
     },
+    /// The threshold is larger than any record.
+    #[error("the threshold {0} is too large: records have at most a billion tokens")]
+    ThresholdTooLarge(String),
     /// The threshold lies outside what the measure allows.
     #[error("the threshold {threshold} does not fit {measure}: give {}", .measure.thresholds())]
     ThresholdOutOfRange {
         /// The measure asked for.
         measure: Measure,
-        /// The threshold as it was written.
+        /// The threshold, as a reduced fraction.
         threshold: String,
     },
     /// Neither a threshold nor a number of pairs was given.

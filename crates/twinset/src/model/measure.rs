@@ -89,9 +89,8 @@ impl Measure {
             Measure::Containment if left == 0 => 1.0,
             _ if left == 0 && right == 0 => 1.0,
             Measure::Jaccard => o / (x + y - o),
-            // The root of the quotient, so that equal rationals give equal floats.
             Measure::Cosine if overlap == 0 => 0.0,
-            Measure::Cosine => (o * o / (x * y)).sqrt(),
+            Measure::Cosine => o / (x * y).sqrt(),
             Measure::Dice => 2.0 * o / (x + y),
             Measure::Containment => o / x,
         }

@@ -53,11 +53,6 @@ impl Threshold {
     pub fn whole(value: u32) -> Result<Self> {
         Self::new(u64::from(value), 1)
     }
-
-    /// The number as a float, for display and for drawing; never for a bound.
-    pub fn as_f64(self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
-    }
 }
 
 impl FromStr for Threshold {
@@ -80,10 +75,11 @@ impl FromStr for Threshold {
             return Err(bad());
         }
         let (whole, decimals) = (whole.trim_start_matches('0'), decimals.trim_end_matches('0'));
-        if whole.len() > MAX_DIGITS || decimals.len() > 2 * MAX_DIGITS {
-            let suggestion = if whole.is_empty() { "1/3" } else { "a smaller number" }.to_owned();
-            return Err(Error::TooManyDigits { text: text.to_owned(), suggestion });
+        if whole.len() > MAX_DIGITS {
+            return Err(Error::ThresholdTooLarge(text.to_owned()));
         }
+        // More digits than these make no difference to the suggestion, and there is no other use for them.
+        let decimals = &decimals[..decimals.len().min(2 * MAX_DIGITS)];
         let scale = 10u128.pow(decimals.len() as u32);
         let numerator = format!("0{whole}{decimals}").parse::<u128>().map_err(|_| bad())?;
         if decimals.len() > MAX_DIGITS || numerator > 10u128.pow(MAX_DIGITS as u32) {
@@ -280,7 +276,9 @@ impl Bounds {
 
     /// The largest Hamming distance of a pair with these sizes; `None` where the sizes alone exclude a pair.
     pub fn max_hamming(&self, left: u32, right: u32) -> Option<u32> {
-        (left + right).checked_sub(self.min_overlap(left, right).checked_mul(2)?)
+        let most = u64::from(left) + u64::from(right);
+        let distance = most.checked_sub(2 * u64::from(self.min_overlap(left, right)))?;
+        u32::try_from(distance).ok()
     }
 
     /// Whether two sets of these sizes with so many common tokens form a pair, `left` standing on the left.
@@ -327,11 +325,11 @@ fn simplest_fraction(numerator: u128, denominator: u128, precision: u128) -> Str
         below = (below.1, term.saturating_mul(below.1).saturating_add(below.0));
         let (p, q) = (above.1, below.1);
         let error = (p.saturating_mul(denominator)).abs_diff(numerator.saturating_mul(q));
-        if q != 0 && error.saturating_mul(precision) <= denominator.saturating_mul(q) {
+        if p != 0 && q != 0 && error.saturating_mul(precision) <= denominator.saturating_mul(q) {
             return format!("{p}/{q}");
         }
     }
-    "1/3".to_owned()
+    "1/1000000000".to_owned()
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::dictionary::Key;
 use super::packed::Packed;
 
-/// A power of two. The table fits a core's second-level cache.
+/// A power of two. Larger than a core's second-level cache: what is frequent stays there, and the rest is found faster
+/// than in the shared dictionary.
 const SETS: usize = 1 << 15;
 
 /// A table with two places for each hash. A new token takes the place of the one that was put there before the last.

@@ -44,11 +44,6 @@ impl Key {
         self.hash = self.packed.hash(repeat);
     }
 
-    /// Whether two keys of one buffer, both the first of their kind, are the same token.
-    pub(super) fn is_same_token(&self, other: &Key, buffer: &[u8]) -> bool {
-        self.packed == other.packed && (self.packed.is_whole() || self.bytes(buffer) == other.bytes(buffer))
-    }
-
     pub(super) fn bytes<'a>(&self, buffer: &'a [u8]) -> &'a [u8] {
         &buffer[self.start as usize..][..self.len as usize]
     }
@@ -113,8 +108,9 @@ impl<S: Store> Dictionary<S> {
             for &position in mine {
                 let entry = shard.intern(&keys[position as usize], source);
                 let id = u64::from(entry) * SHARDS as u64 + number as u64;
-                ids[first + position as usize] = u32::try_from(id)
-                    .map_err(|_| Error::TooMany { what: "different tokens", limit: u64::from(u32::MAX) })?;
+                let id = u32::try_from(id).ok().filter(|&id| id != NO_WORD);
+                let limit = u64::from(NO_WORD);
+                ids[first + position as usize] = id.ok_or(Error::TooMany { what: "different tokens", limit })?;
             }
         }
         Ok(())
@@ -151,7 +147,7 @@ fn shard_of(hash: u64) -> usize {
     (hash >> 48) as usize % SHARDS
 }
 
-/// Keys as packed tokens. Those that are not whole stand in a text of their own, each after its repeat number.
+/// Keys as packed tokens. The texts of those that are not whole stand one after the other.
 #[derive(Default)]
 pub(super) struct TokenStore {
     tokens: Vec<Stored>,
@@ -202,7 +198,7 @@ impl Store for TokenStore {
 
     fn hash(&self, entry: u32, _: &[u8]) -> u64 {
         match self.tokens[entry as usize] {
-            Stored::Whole(packed) => packed.hash(packed.unpack().1),
+            Stored::Whole(packed) => packed.hash(packed.repeat()),
             Stored::InText { start, len, repeat } => {
                 Packed::new(&self.text[start as usize..][..len as usize]).repeated(repeat).hash(repeat)
             }

@@ -52,10 +52,15 @@ impl Packed {
         self.0 >> REPEAT_SHIFT != 0
     }
 
+    /// The number among the equal tokens of the record; for those that are whole.
+    pub(super) fn repeat(self) -> u32 {
+        (self.0 >> REPEAT_SHIFT) as u32
+    }
+
     /// The token and its number; for those that are whole.
     pub(super) fn unpack(self) -> (Vec<u8>, u32) {
         let length = (self.0 >> LENGTH_SHIFT) as usize & 0xF;
-        (self.0.to_le_bytes()[..length].to_vec(), (self.0 >> REPEAT_SHIFT) as u32)
+        (self.0.to_le_bytes()[..length].to_vec(), self.repeat())
     }
 
     /// A hash within one run, for looking the token up. `repeat` tells apart those that are not whole.

@@ -46,6 +46,9 @@ enum Cut {
 /// Stands before and after a text whose q-grams are to tell where it begins and ends. Any character will do.
 const PADDING: u8 = 1;
 
+/// A scratch with a larger buffer is not kept.
+const LARGE_BUFFER: usize = 1 << 20;
+
 /// Keys are interned when so many have been collected.
 const BATCH: usize = 1 << 13;
 
@@ -199,62 +202,69 @@ impl Scratch {
 impl BlockTokenizer<'_> {
     /// Adds a record.
     pub fn push(&mut self, text: &str) -> Result<()> {
-        let Self { tokenizer, scratch, block } = self;
-        let Scratch { buffer, ranges, keys, repeats, cache, missing, missing_text, missing_places, .. } = scratch;
+        let Scratch { buffer, ranges, keys, .. } = &mut self.scratch;
         buffer.clear();
         ranges.clear();
         keys.clear();
-        match tokenizer.cut {
+        match self.tokenizer.cut {
             Cut::Tokens(kind) => text::tokens(text, kind, buffer, |start, end| ranges.push((start, end))),
             Cut::WordStream(_) => text::tokens(text, TokenKind::Words, buffer, |start, end| ranges.push((start, end))),
             Cut::PaddedGrams(length) => {
                 buffer.resize(length - 1, PADDING);
                 buffer.extend_from_slice(text.as_bytes());
                 buffer.resize(buffer.len() + length - 1, PADDING);
-                // With fewer characters than a gram there is only padding, and that is no gram.
-                if buffer.len() >= length {
-                    text::grams(buffer, length, |start, end| ranges.push((start, end)));
-                }
+                text::grams(buffer, length, |start, end| ranges.push((start, end)));
             }
         }
         // Room to read a packed token at any place.
         buffer.resize(buffer.len() + size_of::<Packed>(), 0);
-        let before = block.ids.len();
-        let mut look_up = |key: &Key| match cache.get(key) {
-            Some(id) => block.ids.push(id),
-            None => {
-                missing_places.push(block.ids.len());
-                block.ids.push(0);
-                missing.push(Key { start: missing_text.len() as u64, ..*key });
-                if !key.packed.is_whole() {
-                    missing_text.extend_from_slice(key.bytes(buffer));
-                }
-            }
-        };
-        let repeats_count = !matches!(tokenizer.cut, Cut::WordStream(_));
-        repeats.begin(ranges.len());
-        for &(start, end) in &*ranges {
+        let before = self.block.ids.len();
+        let ranges = std::mem::take(&mut self.scratch.ranges);
+        let count = u32::try_from(ranges.len()).map_err(|_| too_many_tokens())?;
+        self.scratch.repeats.begin(ranges.len());
+        for (place, &(start, end)) in (0..count).zip(&ranges) {
+            let Scratch { buffer, keys, repeats, .. } = &mut self.scratch;
             let mut key = Key::in_text(buffer, start, end);
-            if repeats_count {
-                let repeat = repeats.count(&key, |a, b| a.is_same_token(b, buffer));
+            if !matches!(self.tokenizer.cut, Cut::WordStream(_)) {
+                let token = &buffer[start..end];
+                let same = |earlier: u32| buffer[ranges[earlier as usize].0..ranges[earlier as usize].1] == *token;
+                let repeat = repeats.count(key.hash, place, same);
+                if repeat > 1 && self.tokenizer.options.repeats == Repeats::Ignore {
+                    continue;
+                }
                 if repeat > 1 {
-                    if tokenizer.options.repeats == Repeats::Ignore {
-                        continue;
-                    }
                     key.number(repeat);
                 }
             }
-            if tokenizer.options.reduce.is_some() {
-                keys.push(key);
-            } else {
-                look_up(&key);
+            match self.tokenizer.options.reduce {
+                Some(_) => keys.push(key),
+                None => self.look_up(&key)?,
             }
         }
-        if let Some(how) = tokenizer.options.reduce {
-            reduce::reduce(keys, buffer, how);
-            keys.iter().for_each(look_up);
+        self.scratch.ranges = ranges;
+        if let Some(how) = self.tokenizer.options.reduce {
+            let mut keys = std::mem::take(&mut self.scratch.keys);
+            reduce::reduce(&mut keys, &self.scratch.buffer, how);
+            keys.iter().try_for_each(|key| self.look_up(key))?;
+            self.scratch.keys = keys;
         }
-        block.lengths.push(u32::try_from(block.ids.len() - before).map_err(|_| too_many_tokens())?);
+        self.block.lengths.push((self.block.ids.len() - before) as u32);
+        Ok(())
+    }
+
+    /// Adds a token's id, or leaves a place for it until the next tokens that are missing are looked up together.
+    fn look_up(&mut self, key: &Key) -> Result<()> {
+        let Scratch { buffer, cache, missing, missing_text, missing_places, .. } = &mut self.scratch;
+        if let Some(id) = cache.get(key) {
+            self.block.ids.push(id);
+            return Ok(());
+        }
+        missing_places.push(self.block.ids.len());
+        self.block.ids.push(0);
+        missing.push(Key { start: missing_text.len() as u64, ..*key });
+        if !key.packed.is_whole() {
+            missing_text.extend_from_slice(key.bytes(buffer));
+        }
         if missing.len() >= BATCH { self.intern() } else { Ok(()) }
     }
 
@@ -262,7 +272,10 @@ impl BlockTokenizer<'_> {
     pub fn finish(mut self) -> Result<TokenBlock> {
         self.intern()?;
         self.block.ids.shrink_to_fit();
-        self.tokenizer.scratches.lock().expect("no thread panics with the scratches").push(self.scratch);
+        // A scratch that a huge record has blown up is not kept.
+        if self.scratch.buffer.capacity() <= LARGE_BUFFER {
+            self.tokenizer.scratches.lock().expect("no thread panics with the scratches").push(self.scratch);
+        }
         Ok(self.block)
     }
 
@@ -301,22 +314,30 @@ fn shingles(words: &Words, lengths: &[u32], how: Repeats, runs: &Dictionary<RunS
             if length >= 1 << REPEAT_BITS {
                 return Err(Error::TooMany { what: "words in a record", limit: 1 << REPEAT_BITS });
             }
-            let from = keys.len();
+            let mut kept = 0;
             repeats.begin(length as usize);
-            for first in start..(start + u64::from(length) + 1).saturating_sub(words.length as u64) {
+            for place in 0..(length + 1).saturating_sub(words.length as u32) {
+                let first = start + u64::from(place);
                 let mut key = Key { hash: words.hash(first, 1), start: first, len: 0, repeat: 1, packed: Packed::NONE };
-                let repeat = repeats.count(&key, |a, b| words.run(a.start) == words.run(b.start));
+                let same = |earlier: u32| words.run(start + u64::from(earlier)) == words.run(first);
+                let repeat = repeats.count(key.hash, place, same);
+                if repeat > 1 && how == Repeats::Ignore {
+                    continue;
+                }
                 if repeat > 1 {
-                    if how == Repeats::Ignore {
-                        continue;
-                    }
                     (key.repeat, key.hash) = (repeat, words.hash(first, repeat));
                 }
                 keys.push(key);
+                kept += 1;
+                if keys.len() == BATCH {
+                    runs.intern(&keys, words, &mut block.ids)?;
+                    keys.clear();
+                }
             }
-            block.lengths.push((keys.len() - from) as u32);
+            block.lengths.push(kept);
         }
         runs.intern(&keys, words, &mut block.ids)?;
+        block.ids.shrink_to_fit();
         Ok(block)
     };
     starts.par_chunks(RECORDS).zip(lengths.par_chunks(RECORDS)).map(shingles_of).collect()

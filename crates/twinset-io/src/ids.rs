@@ -1,0 +1,46 @@
+//! What the records of a collection are called.
+
+use std::borrow::Cow;
+
+use twinset::Strings;
+
+/// The names of a collection's records.
+#[derive(Debug, Clone)]
+pub enum Ids {
+    /// Their numbers, from 1.
+    Numbered(u64),
+    /// Their numbers, some of which are missing as the records were bad.
+    Numbers(Vec<u64>),
+    /// What a field names them.
+    Names(Strings),
+}
+
+impl Ids {
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbered(count) => *count as usize,
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Names(names) => names.len(),
+        }
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of the record at a position.
+    pub fn get(&self, position: usize) -> Cow<'_, str> {
+        match self {
+            Self::Numbered(_) => Cow::Owned((position + 1).to_string()),
+            Self::Numbers(numbers) => Cow::Owned(numbers[position].to_string()),
+            Self::Names(names) => Cow::Borrowed(names.get(position)),
+        }
+    }
+
+    /// The position of the record with this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        (0..self.len()).find(|&position| self.get(position) == name)
+    }
+}
