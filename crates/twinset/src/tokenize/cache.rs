@@ -3,38 +3,42 @@
 use super::dictionary::Key;
 use super::packed::Packed;
 
-/// A power of two. Larger than a core's second-level cache: what is frequent stays there, and the rest is found faster
-/// than in the shared dictionary.
-const SETS: usize = 1 << 15;
+/// A power of two. The table is larger than a core's second-level cache: what is frequent stays there, and the rest is
+/// still found faster than in the shared dictionary.
+const LINES: usize = 1 << 14;
 
-/// A table with two places for each hash. A new token takes the place of the one that was put there before the last.
+/// A table with three places for each hash. A new token takes the place of the one that was put there longest ago.
 pub(super) struct TokenCache {
-    tokens: Vec<[Packed; 2]>,
-    ids: Vec<[u32; 2]>,
+    lines: Vec<Line>,
+}
+
+/// One line of the processor's cache.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line {
+    tokens: [Packed; 3],
+    ids: [u32; 3],
 }
 
 impl TokenCache {
     pub(super) fn new() -> Self {
-        Self { tokens: vec![[Packed::NONE; 2]; SETS], ids: vec![[0; 2]; SETS] }
+        Self { lines: vec![Line { tokens: [Packed::NONE; 3], ids: [0; 3] }; LINES] }
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<u32> {
-        let set = key.hash as usize % SETS;
-        let [first, second] = self.tokens[set];
-        if !key.packed.is_whole() {
-            None
-        } else if key.packed == first {
-            Some(self.ids[set][0])
-        } else {
-            (key.packed == second).then_some(self.ids[set][1])
-        }
+        let Line { tokens: [first, second, third], ids } = &self.lines[key.hash as usize % LINES];
+        // Which place it is cannot be foreseen, and a wrong guess would wait for the memory: only the hit is a branch.
+        let (second, third) = (key.packed == *second, key.packed == *third);
+        let hit = (key.packed == *first) | second | third;
+        let place = usize::from(second) + 2 * usize::from(third);
+        (hit & key.packed.is_whole()).then(|| ids[place])
     }
 
     pub(super) fn put(&mut self, key: &Key, id: u32) {
-        let set = key.hash as usize % SETS;
-        if key.packed.is_whole() && self.tokens[set][0] != key.packed {
-            self.tokens[set] = [key.packed, self.tokens[set][0]];
-            self.ids[set] = [id, self.ids[set][0]];
+        let Line { tokens, ids } = &mut self.lines[key.hash as usize % LINES];
+        if key.packed.is_whole() && !tokens.contains(&key.packed) {
+            *tokens = [key.packed, tokens[0], tokens[1]];
+            *ids = [id, ids[0], ids[1]];
         }
     }
 }
