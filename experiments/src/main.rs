@@ -1,9 +1,10 @@
-//! Regenerates the papers' tables and figures. Each experiment has a file of its own and writes one HTML page.
+//! Regenerates the papers' tables and figures, and measures speed. Each experiment has a file of its own.
 
 mod chart;
 mod page;
 mod ppjoin;
 mod source;
+mod speed;
 
 use clap::Parser;
 
@@ -12,10 +13,12 @@ use clap::Parser;
 #[command(name = "experiments")]
 enum Experiment {
     Ppjoin(ppjoin::Ppjoin),
+    Speed(speed::Speed),
 }
 
 fn main() -> anyhow::Result<()> {
     match Experiment::parse() {
         Experiment::Ppjoin(experiment) => experiment.run(),
+        Experiment::Speed(experiment) => experiment.run(),
     }
 }

@@ -45,7 +45,7 @@ fn test(full: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A million generated records give the same bytes on one and two threads, and by every fast algorithm.
+/// A million generated records give the same bytes on one and two threads, and by ppjoin+.
 fn large_collection() -> anyhow::Result<()> {
     let folder = Path::new("target/full");
     std::fs::create_dir_all(folder)?;

@@ -74,6 +74,7 @@ impl Join {
         let classes = self.same.as_ref().map(|_| classes(&collection.extra[self.show.len()]));
         let joined = twinset::join_within(collection.input(), classes.as_deref(), &self.join, &session.run)?;
 
+        session.run.check()?;
         session.clear_bar();
         let begin = Instant::now();
         let written = if self.count {

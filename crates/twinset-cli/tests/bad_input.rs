@@ -170,8 +170,11 @@ fn an_interrupt_leaves_no_file_behind() {
     }
     assert_eq!(folder.files().len(), before.len() + 2, "both files were begun");
     std::thread::sleep(Duration::from_millis(100));
+    // Held open, as waiting for the child would close it.
+    let stdin = child.stdin.take();
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
     assert_eq!(folder.files(), before);
 }

@@ -16,7 +16,7 @@ pub struct GenerateOptions {
     /// How many records
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub records: u64,
-    /// The same seed gives the same collection, on every machine
+    /// The same seed gives the same collection
     #[cfg_attr(feature = "clap", arg(long, value_name = "S", default_value_t = DEFAULTS.seed))]
     pub seed: u64,
     /// What a record is: text

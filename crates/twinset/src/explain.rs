@@ -1,5 +1,7 @@
 //! Why two records are, or are not, a pair.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
@@ -79,7 +81,9 @@ fn measures((x, y): (u32, u32), overlap: u32, left: &str, right: &str) -> Explan
     let mut branch = Explanation::branch();
     for measure in Measure::ALL {
         let value = match measure {
-            Measure::Edit => Value::from(distance(left, right)),
+            Measure::Edit => {
+                distance(left, right).map_or(Value::from("not computed, the texts are too long"), Value::from)
+            }
             _ if measure.is_count() => Value::from(measure.value(x, y, overlap) as u64),
             _ => Value::from(measure.value(x, y, overlap)),
         };
@@ -91,15 +95,21 @@ fn measures((x, y): (u32, u32), overlap: u32, left: &str, right: &str) -> Explan
     branch
 }
 
-fn distance(left: &str, right: &str) -> usize {
-    rapidfuzz::distance::levenshtein::distance(left.chars(), right.chars())
+/// The edit distance, unless it would take too long.
+fn distance(left: &str, right: &str) -> Option<usize> {
+    const LARGEST_TABLE: usize = 40_000_000_000;
+    let table = left.chars().count().saturating_mul(right.chars().count());
+    (table <= LARGEST_TABLE).then(|| rapidfuzz::distance::levenshtein::distance(left.chars(), right.chars()))
 }
 
 fn edit_verdict(verdict: &mut Explanation, bounds: &Bounds, left: &str, right: &str) {
-    let (distance, allowed) = (distance(left, right), bounds.count() as usize);
-    verdict.add("distance", Explanation::leaf(distance));
+    let allowed = bounds.count() as usize;
+    // With a limit the distance of long texts is no trouble either.
+    let args = rapidfuzz::distance::levenshtein::Args::default().score_cutoff(allowed);
+    let within = rapidfuzz::distance::levenshtein::distance_with_args(left.chars(), right.chars(), &args);
     verdict.add("allowed", Explanation::leaf(allowed));
-    verdict.add("pair", Explanation::leaf(distance <= allowed));
+    verdict.add("distance", Explanation::leaf(within.map_or("more than that".into(), Value::from)));
+    verdict.add("pair", Explanation::leaf(within.is_some()));
 }
 
 /// The filters in the order in which ppjoin+ applies them. Each tells whether the pair passes, and what it saw.
@@ -162,7 +172,8 @@ fn filters(
 
 /// The texts in one, with [-removed-] and {+added+} words.
 fn word_diff(left: &str, right: &str) -> String {
-    let diff = TextDiff::from_words(left, right);
+    // After that long, what is left is shown as replaced.
+    let diff = TextDiff::configure().timeout(Duration::from_secs(3)).diff_words(left, right);
     let mut text = String::new();
     for op in diff.ops() {
         let (mut removed, mut added) = (String::new(), String::new());

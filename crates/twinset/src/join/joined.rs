@@ -103,11 +103,7 @@ impl Joined {
 
     /// The pairs, sorted by left record and then by right record.
     pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
-        let mut partners = Vec::new();
-        (0..self.groups.left_len() as u32).flat_map(move |left| {
-            self.partners_of(left, &mut partners);
-            partners.clone()
-        })
+        (0..self.groups.left_len() as u32).flat_map(|left| self.partners_of(left))
     }
 
     /// The pairs that `top` and `best` of the options leave, in the order in which they are shown; `None` if neither is
@@ -201,9 +197,9 @@ impl Joined {
     }
 
     /// The pairs whose left record is this one, by right record.
-    fn partners_of(&self, left: u32, pairs: &mut Vec<Pair>) {
-        pairs.clear();
-        let Some(own) = self.groups.of(left as usize) else { return };
+    fn partners_of(&self, left: u32) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        let Some(own) = self.groups.of(left as usize) else { return pairs };
         let size = self.sizes[own as usize];
         // A symmetric pair is listed at its earlier record only.
         let two = self.groups.collections() == Collections::Two;
@@ -230,6 +226,7 @@ impl Joined {
             add(Neighbour { group: own, overlap });
         }
         pairs.sort_unstable_by_key(|pair| pair.right);
+        pairs
     }
 
     /// The overlap of two members of a group, for edit distance their distance, if they form a pair.
