@@ -55,6 +55,17 @@ fn the_number_of_threads_does_not_change_the_result() {
 }
 
 #[test]
+fn a_join_that_needs_too_much_memory_is_refused() {
+    let (sets, options) = (many_sets(), JoinOptions::at("0.5".parse().unwrap()));
+    let tokens = 4 * sets.tokens().len() as u64;
+    let allowed =
+        |memory: u64| join(Input::Sets(&sets), &options, &Run { memory: Some(memory), ..Run::default() }).map(|_| ());
+    let Err(Error::Memory { needed, limit }) = allowed(tokens) else { panic!("the index needs more than the tokens") };
+    assert!(limit == tokens && needed < 4 * tokens, "{needed} of {tokens}");
+    assert_eq!(allowed(needed), Ok(()));
+}
+
+#[test]
 fn a_run_ends_early_when_it_is_stopped() {
     let run = Run::default();
     run.cancel.stop();

@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         let delimiter = self.delimiter(format, path)?;
         let largest = self.options.max_record.bytes();
         if format == Format::Parquet {
-            let file = parquet_file(path)?;
+            let file = parquet_file(path, self.run)?;
             let (batches, fields) = parquet::open(path, file, &self.wanted)?;
             let source = Arc::new(Source { name, format, fields, largest });
             return Ok(OpenFile {
@@ -282,12 +282,12 @@ fn bad(file: &str, bad: &Bad) -> Error {
 }
 
 /// Parquet is read from its end, so standard input is put into a temporary file first.
-fn parquet_file(path: &Path) -> Result<File> {
+fn parquet_file(path: &Path, run: &Run) -> Result<File> {
     let fail = |error: io::Error| Error::file(path, format!("cannot be opened: {error}"));
     if path != Path::new(STANDARD_INPUT) {
         return File::open(path).map_err(fail);
     }
-    let mut file = tempfile::tempfile().map_err(fail)?;
+    let mut file = run.spill.as_ref().map_or_else(tempfile::tempfile, tempfile::tempfile_in).map_err(fail)?;
     io::copy(&mut io::stdin(), &mut file).map_err(fail)?;
     file.rewind().map_err(fail)?;
     Ok(file)

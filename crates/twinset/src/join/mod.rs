@@ -111,6 +111,12 @@ fn choose(asked: Algorithm) -> (Algorithm, Option<String>) {
 
 /// Runs one algorithm on sets in order of size.
 fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<probe::Found> {
+    let needed = task.sets.bytes_with_index(|size, side| match algorithm {
+        Algorithm::Naive => 0,
+        Algorithm::AllPairs => task.bounds.probe_prefix(size, side),
+        _ => task.bounds.index_prefix(size, side),
+    });
+    task.run.check_memory(needed)?;
     match algorithm {
         Algorithm::Naive => naive::join(task),
         Algorithm::AllPairs => allpairs::join(task),

@@ -197,6 +197,14 @@ impl<'a> OrderedSets<'a> {
         self.sizes.partition_point(|&own| own < size) as u32
     }
 
+    /// About how many bytes the sets take, with an index over prefixes of these lengths.
+    pub(super) fn bytes_with_index(&self, prefix: impl Fn(u32, Side) -> u32) -> u64 {
+        let postings = |rank: u32| u64::from(prefix(self.size(rank), self.side(rank)));
+        let postings: u64 = (0..self.len() as u32).map(postings).sum();
+        let starts = u64::from(self.distinct_tokens - self.singletons);
+        4 * self.tokens.len() as u64 + 8 * (postings + starts) + 16 * self.len() as u64
+    }
+
     pub(super) fn distinct_tokens(&self) -> u32 {
         self.distinct_tokens
     }

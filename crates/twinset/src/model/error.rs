@@ -58,6 +58,16 @@ pub enum Error {
         /// The measure asked for.
         measure: Measure,
     },
+    /// A join would take more memory than it may.
+    #[error(
+        "the join needs about {needed} bytes of memory, and may take {limit}: allow more, or join parts of the input"
+    )]
+    Memory {
+        /// About how much it needs.
+        needed: u64,
+        /// How much it may take.
+        limit: u64,
+    },
     /// The caller asked to stop.
     #[error("stopped before the end, as asked")]
     Cancelled,

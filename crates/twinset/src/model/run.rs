@@ -1,6 +1,7 @@
-//! What every long call is given: threads, a way to watch it and a way to stop it.
+//! What every long call is given: threads, limits, a way to watch it and a way to stop it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,6 +19,11 @@ use super::{Error, Result};
 pub struct Run {
     /// How many threads to use. `None`: the caller's rayon pool, or the global one, which has all cores.
     pub threads: Option<usize>,
+    /// The most memory, in bytes, that token sets and index of a join may take together; a join that needs more is
+    /// refused before it begins. `None`: no limit.
+    pub memory: Option<u64>,
+    /// The folder for temporary files. `None`: the system's.
+    pub spill: Option<PathBuf>,
     /// Told what is going on.
     pub progress: Option<Arc<dyn Progress>>,
     /// Ends the call early when set from another thread.
@@ -62,6 +68,14 @@ impl Run {
     /// An error once the caller has asked to stop.
     pub fn check(&self) -> Result<()> {
         if self.cancel.is_stopped() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// An error if so many bytes are more than the call may take.
+    pub(crate) fn check_memory(&self, needed: u64) -> Result<()> {
+        match self.memory {
+            Some(limit) if needed > limit => Err(Error::Memory { needed, limit }),
+            _ => Ok(()),
+        }
     }
 
     /// Tells the progress sink that a stage begins.
