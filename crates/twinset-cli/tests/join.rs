@@ -249,6 +249,15 @@ fn stats_tell_what_was_done() {
 }
 
 #[test]
+fn pairs_of_samples_are_called_estimates() {
+    let folder = Folder::with(&[("t.tsv", TITLES)]);
+    let summary =
+        |options: &str| String::from_utf8(folder.run(&format!("join t.tsv --threshold 0.6 {options}")).stderr).unwrap();
+    assert!(summary("--reduce minwise:3").contains("estimates"));
+    assert!(!summary("").contains("estimates"));
+}
+
+#[test]
 fn a_closed_pipe_is_no_failure() {
     let folder = Folder::with(&[("c.txt", "a b c\n".repeat(3000).as_bytes())]);
     let twinset = assert_cmd::cargo::cargo_bin("twinset");

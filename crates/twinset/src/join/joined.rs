@@ -20,7 +20,7 @@ pub struct Joined {
     direction: Option<Bounds>,
     /// Records pair only within the same class.
     classes: Option<Vec<u32>>,
-    /// Whether the members of a group form pairs with each other: a set may be smaller than the overlap asked for.
+    /// Tells whether the members of a group form pairs with each other: a set may be smaller than the overlap asked for.
     bounds: Bounds,
     /// What the join did.
     pub stats: Stats,

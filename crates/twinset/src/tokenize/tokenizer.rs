@@ -93,10 +93,8 @@ impl Tokenizer {
         // The dictionaries are not needed to rank the tokens, and they may be large.
         drop(self);
         if let Cut::WordStream(length) = cut {
-            let (words, lengths) = Words::of_blocks(blocks, length);
-            let runs = Dictionary::new();
-            blocks = shingles(&words, &lengths, repeats, &runs)?;
-            id_limit = runs.id_limit();
+            let (cut, (_, runs)) = shingles(blocks, length, repeats)?;
+            (blocks, id_limit) = (cut, runs.id_limit());
         }
         Ok(TokenSets::rank(blocks, id_limit)?.0)
     }
@@ -107,10 +105,8 @@ impl Tokenizer {
         let mut id_limit = self.dictionary.id_limit();
         let mut known_by = None;
         if let Cut::WordStream(length) = self.cut {
-            let (words, lengths) = Words::of_blocks(blocks, length);
-            let runs = Dictionary::new();
-            blocks = shingles(&words, &lengths, self.options.repeats, &runs)?;
-            id_limit = runs.id_limit();
+            let (cut, (words, runs)) = shingles(blocks, length, self.options.repeats)?;
+            (blocks, id_limit) = (cut, runs.id_limit());
             known_by = Some((words, runs));
         }
         let mut names = vec![String::new(); id_limit];
@@ -128,7 +124,7 @@ impl Tokenizer {
     }
 
     /// What a person would call a token: its text, and `#2` for the second of its kind in a record.
-    fn name(&self, id: u32, runs: Option<&(Words, Dictionary<RunStore>)>) -> String {
+    fn name(&self, id: u32, runs: Option<&Runs>) -> String {
         let bytes = |id| {
             self.dictionary.with_entry(id, |store, entry| {
                 let (token, repeat) = store.token(entry);
@@ -299,12 +295,17 @@ fn too_many_tokens() -> Error {
     Error::TooMany { what: "tokens in a record", limit: u64::from(u32::MAX) }
 }
 
-/// The shingles of records whose words stand one after the other in `words.stream`.
-fn shingles(words: &Words, lengths: &[u32], how: Repeats, runs: &Dictionary<RunStore>) -> Result<Vec<TokenBlock>> {
+/// What shingles are known by: the words of all records, and where in them each shingle first stands.
+type Runs = (Words, Dictionary<RunStore>);
+
+/// The shingles of records whose words stand in the blocks.
+fn shingles(blocks: Vec<TokenBlock>, length: usize, how: Repeats) -> Result<(Vec<TokenBlock>, Runs)> {
     const RECORDS: usize = 512;
+    let (words, lengths) = Words::of_blocks(blocks, length);
+    let runs: Dictionary<RunStore> = Dictionary::new();
     let mut starts = Vec::with_capacity(lengths.len());
     let mut end = 0;
-    for &length in lengths {
+    for &length in &lengths {
         starts.push(end);
         end += u64::from(length);
     }
@@ -330,15 +331,16 @@ fn shingles(words: &Words, lengths: &[u32], how: Repeats, runs: &Dictionary<RunS
                 keys.push(key);
                 kept += 1;
                 if keys.len() == BATCH {
-                    runs.intern(&keys, words, &mut block.ids)?;
+                    runs.intern(&keys, &words, &mut block.ids)?;
                     keys.clear();
                 }
             }
             block.lengths.push(kept);
         }
-        runs.intern(&keys, words, &mut block.ids)?;
+        runs.intern(&keys, &words, &mut block.ids)?;
         block.ids.shrink_to_fit();
         Ok(block)
     };
-    starts.par_chunks(RECORDS).zip(lengths.par_chunks(RECORDS)).map(shingles_of).collect()
+    let blocks = starts.par_chunks(RECORDS).zip(lengths.par_chunks(RECORDS)).map(shingles_of).collect::<Result<_>>()?;
+    Ok((blocks, (words, runs)))
 }
