@@ -4,8 +4,9 @@
 //! verified. Time grows with the number of candidates, space with the prefixes. Kept as a yardstick: `ppjoin` looks
 //! at the same postings and verifies fewer.
 
-use super::index::Indexes;
+use super::index::Index;
 use super::probe::{Found, Match, Partners, Task, add_free_pairs, each_set};
+use super::sets::BySide;
 use super::verify::verify;
 use crate::model::{Candidates, Result};
 
@@ -19,14 +20,14 @@ struct State {
 pub(super) fn join(task: &Task<'_>) -> Result<Found> {
     let (sets, bounds) = (task.sets, task.bounds);
     let prefix = |size, side| bounds.probe_prefix(size, side);
-    let indexes = Indexes::build(sets, prefix);
+    let indexes = BySide::build(sets.collections(), |side| Index::build(sets, side, prefix));
     let new_state = || State { counts: vec![0; sets.len()], touched: Vec::new(), partners: Partners::new() };
     each_set(task, new_state, |state, rank, matches| {
         let (x, side) = (sets.get(rank), sets.side(rank));
         let prefix_x = prefix(x.len() as u32, side);
-        state.partners.prepare(bounds, x.len() as u32, side);
+        state.partners.prepare(sets, bounds, rank);
         let index = indexes.probed_by(side);
-        let first = sets.first_of_size(state.partners.smallest());
+        let first = state.partners.first_rank();
         for &token in &x[..prefix_x as usize] {
             for posting in index.postings(token, first, rank) {
                 let count = &mut state.counts[posting.rank as usize];
@@ -40,7 +41,7 @@ pub(super) fn join(task: &Task<'_>) -> Result<Found> {
         for y_rank in state.touched.drain(..) {
             let found = std::mem::take(&mut state.counts[y_rank as usize]);
             let y = sets.get(y_rank);
-            let needed = state.partners.of_size(y.len() as u32).min_overlap;
+            let needed = state.partners.of_class(sets.class(y_rank)).min_overlap;
             if needed == u32::MAX {
                 continue;
             }

@@ -28,20 +28,18 @@ pub(super) fn join(
     let ordered = OrderedSets::new(&grams, &groups);
     let text = |rank: u32| texts.get(groups.members(rank)[0] as usize);
     let limit = bounds.count() as usize;
-    // The matches from a position on belong to one set, whose text is prepared once.
-    let keep_near = |matches: &mut Vec<Match>, from: usize| {
-        let Some(first) = matches.get(from) else { return };
-        let comparator = levenshtein::BatchComparator::new(text(first.x).chars());
+    let keep_near = |matches: &mut Vec<Match>| {
         let args = levenshtein::Args::default().score_cutoff(limit);
-        let mut kept = from;
-        for at in from..matches.len() {
-            let found = matches[at];
-            if let Some(distance) = comparator.distance_with_args(text(found.y).chars(), &args) {
-                matches[kept] = Match { overlap: distance as u32, ..found };
-                kept += 1;
-            }
+        let mut near = Vec::new();
+        // The matches of one set stand together, and its text is prepared once.
+        for of_one in matches.chunk_by(|a, b| a.x == b.x) {
+            let comparator = levenshtein::BatchComparator::new(text(of_one[0].x).chars());
+            near.extend(of_one.iter().filter_map(|&found| {
+                let distance = comparator.distance_with_args(text(found.y).chars(), &args)?;
+                Some(Match { overlap: distance as u32, ..found })
+            }));
         }
-        matches.truncate(kept);
+        *matches = near;
     };
     let task = Task { sets: &ordered, bounds: &bounds, run, max_depth: options.max_depth, refine: Some(&keep_near) };
     let (matches, candidates) = match algorithm {

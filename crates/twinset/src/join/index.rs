@@ -4,7 +4,7 @@
 //! rank, so a probe that reads only those before its own rank sees what the paper's growing index would have shown.
 
 use super::sets::OrderedSets;
-use crate::model::{Collections, Side};
+use crate::model::Side;
 
 /// Where a token stands in a set's prefix.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct Index {
 
 impl Index {
     /// Indexes the first `prefix(size, side)` tokens of every set of a side.
-    fn build(sets: &OrderedSets<'_>, side: Side, prefix: impl Fn(u32, Side) -> u32) -> Self {
+    pub(super) fn build(sets: &OrderedSets<'_>, side: Side, prefix: impl Fn(u32, Side) -> u32) -> Self {
         let first_token = sets.singletons();
         let mut starts = vec![0u64; (sets.distinct_tokens() - first_token) as usize + 1];
         let each_posting = |push: &mut dyn FnMut(usize, Posting)| {
@@ -60,27 +60,5 @@ impl Index {
         let start = list.partition_point(|posting| posting.rank < from);
         let end = start + list[start..].partition_point(|posting| posting.rank < to);
         &list[start..end]
-    }
-}
-
-/// The indexes that a join probes: one for a self-join, one of each collection otherwise.
-pub(super) struct Indexes {
-    left: Index,
-    right: Option<Index>,
-}
-
-impl Indexes {
-    pub(super) fn build(sets: &OrderedSets<'_>, prefix: impl Fn(u32, Side) -> u32) -> Self {
-        let left = Index::build(sets, Side::Left, &prefix);
-        let right = (sets.collections() == Collections::Two).then(|| Index::build(sets, Side::Right, &prefix));
-        Self { left, right }
-    }
-
-    /// The index that a set of this side probes.
-    pub(super) fn probed_by(&self, side: Side) -> &Index {
-        match (&self.right, side) {
-            (Some(right), Side::Left) => right,
-            _ => &self.left,
-        }
     }
 }

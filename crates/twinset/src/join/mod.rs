@@ -19,9 +19,13 @@ mod joined;
 mod naive;
 mod options;
 mod ppjoin;
+mod prefix;
 mod probe;
+mod scan;
+mod screen;
 mod select;
 mod sets;
+mod signature;
 mod suffix;
 mod verify;
 
@@ -122,5 +126,7 @@ fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<probe::Found> {
         Algorithm::AllPairs => allpairs::join(task),
         Algorithm::Auto | Algorithm::PpJoin => ppjoin::join(task, None),
         Algorithm::PpJoinPlus => ppjoin::join(task, Some(task.max_depth)),
+        Algorithm::Prefix => prefix::join(task),
+        Algorithm::Scan => scan::join(task),
     }
 }

@@ -31,7 +31,7 @@ pub struct JoinOptions {
     /// character.
     #[cfg_attr(feature = "clap", arg(long, short, value_name = "MEASURE", default_value_t))]
     pub measure: Measure,
-    /// auto, naive, allpairs, ppjoin or ppjoin+; all give the same pairs
+    /// auto, naive, allpairs, ppjoin, ppjoin+, prefix or scan; all give the same pairs
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", default_value_t))]
     pub algorithm: Algorithm,
     /// How deep ppjoin+'s suffix filter goes
@@ -88,12 +88,23 @@ pub enum Algorithm {
     /// PPJoin with suffix filtering.
     #[serde(rename = "ppjoin+")]
     PpJoinPlus,
+    /// Prefix filtering with signatures in the posting lists.
+    Prefix,
+    /// Compares the signatures of all pairs of suitable sizes.
+    Scan,
 }
 
 impl Algorithm {
     /// Every algorithm.
-    pub const ALL: [Algorithm; 5] =
-        [Algorithm::Auto, Algorithm::Naive, Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus];
+    pub const ALL: [Algorithm; 7] = [
+        Algorithm::Auto,
+        Algorithm::Naive,
+        Algorithm::AllPairs,
+        Algorithm::PpJoin,
+        Algorithm::PpJoinPlus,
+        Algorithm::Prefix,
+        Algorithm::Scan,
+    ];
 
     /// The name, as in `--algorithm`.
     pub fn name(self) -> &'static str {
@@ -103,6 +114,8 @@ impl Algorithm {
             Algorithm::AllPairs => "allpairs",
             Algorithm::PpJoin => "ppjoin",
             Algorithm::PpJoinPlus => "ppjoin+",
+            Algorithm::Prefix => "prefix",
+            Algorithm::Scan => "scan",
         }
     }
 }
@@ -117,7 +130,7 @@ impl FromStr for Algorithm {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let expected = "an algorithm: auto, naive, allpairs, ppjoin or ppjoin+";
+        let expected = "an algorithm: auto, naive, allpairs, ppjoin, ppjoin+, prefix or scan";
         let named = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
         named.ok_or_else(|| Error::BadOption { text: text.to_owned(), expected })
     }

@@ -5,8 +5,9 @@
 //! grows with the postings in the prefixes, space with the indexed prefixes (Lemma 3). Prefer it where tokens are
 //! rare or the threshold is high; the suffix filter pays only for long sets that meet often.
 
-use super::index::Indexes;
-use super::probe::{Found, Match, Partners, Task, add_free_pairs, each_set};
+use super::index::Index;
+use super::probe::{Found, Match, Partner, Partners, Task, add_free_pairs, each_set};
+use super::sets::BySide;
 use super::suffix::suffix_filter;
 use super::verify::verify;
 use crate::model::{Candidates, Result};
@@ -24,16 +25,18 @@ struct State {
 /// `max_depth` of the suffix filter, or `None` for plain PPJoin.
 pub(super) fn join(task: &Task<'_>, max_depth: Option<u32>) -> Result<Found> {
     let (sets, bounds) = (task.sets, task.bounds);
-    let indexes = Indexes::build(sets, |size, side| bounds.index_prefix(size, side));
+    let indexes = BySide::build(sets.collections(), |side| {
+        Index::build(sets, side, |size, side| bounds.index_prefix(size, side))
+    });
     let new_state = || State { counts: vec![0; sets.len()], touched: Vec::new(), partners: Partners::new() };
     each_set(task, new_state, |state, rank, matches| {
         let State { counts, touched, partners } = state;
         let (x, side) = (sets.get(rank), sets.side(rank));
         let size_x = x.len() as u32;
         let prefix_x = bounds.probe_prefix(size_x, side);
-        partners.prepare(bounds, size_x, side);
+        partners.prepare(sets, bounds, rank);
         let index = indexes.probed_by(side);
-        let first = sets.first_of_size(partners.smallest());
+        let first = partners.first_rank();
         let (mut met, mut positional) = (0, 0);
         for (i, &token) in (0u32..).zip(&x[..prefix_x as usize]) {
             for posting in index.postings(token, first, rank) {
@@ -41,8 +44,7 @@ pub(super) fn join(task: &Task<'_>, max_depth: Option<u32>) -> Result<Found> {
                 if *count == PRUNED {
                     continue;
                 }
-                let size_y = sets.size(posting.rank);
-                let needed = partners.of_size(size_y).min_overlap;
+                let Partner { size: size_y, min_overlap: needed, .. } = partners.of_class(sets.class(posting.rank));
                 let is_new = *count == 0;
                 if is_new {
                     touched.push(posting.rank);
@@ -75,17 +77,17 @@ pub(super) fn join(task: &Task<'_>, max_depth: Option<u32>) -> Result<Found> {
             }
             candidates += 1;
             let y = sets.get(y_rank);
-            let partner = partners.of_size(y.len() as u32);
+            let partner = partners.of_class(sets.class(y_rank));
             if let Some(overlap) = verify(x, y, (prefix_x, partner.index_prefix), found, partner.min_overlap) {
                 matches.push(Match { x: rank, y: y_rank, overlap });
             }
         }
         add_free_pairs(task, rank, matches);
         Candidates {
-            all: None,
             prefix: Some(met),
             positional: Some(candidates + positional),
             suffix: max_depth.map(|_| candidates),
+            ..Candidates::default()
         }
     })
 }

@@ -1,5 +1,6 @@
 //! Visits every set once, on all threads, and collects what an algorithm finds for it.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
@@ -14,12 +15,12 @@ pub(super) struct Task<'a> {
     pub(super) bounds: &'a Bounds,
     pub(super) run: &'a Run,
     pub(super) max_depth: u32,
-    /// A further check of what was found, where sets stand for something else. It is given the matches of one set
-    /// from a position on, and keeps those that pass.
+    /// A further check of what was found, where sets stand for something else. It is given matches in order of their
+    /// sets, and keeps those that pass.
     pub(super) refine: Option<&'a Refine<'a>>,
 }
 
-pub(super) type Refine<'a> = dyn Fn(&mut Vec<Match>, usize) + Sync + 'a;
+pub(super) type Refine<'a> = dyn Fn(&mut Vec<Match>) + Sync + 'a;
 
 /// Two sets, by rank, that form a pair. The first is the later one in order of size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,21 @@ where
     N: Fn() -> S + Sync,
     P: Fn(&mut S, u32, &mut Vec<Match>) -> Candidates + Sync,
 {
+    each_chunk(task, new_state, |state, ranks, matches| {
+        let mut candidates = Candidates::default();
+        for x in ranks {
+            candidates += probe(state, x, matches);
+        }
+        candidates
+    })
+}
+
+/// The same for runs of sets that are next to each other in order of size.
+pub(super) fn each_chunk<S, N, P>(task: &Task<'_>, new_state: N, probe: P) -> Result<Found>
+where
+    N: Fn() -> S + Sync,
+    P: Fn(&mut S, Range<u32>, &mut Vec<Match>) -> Candidates + Sync,
+{
     let sets = task.sets.len() as u32;
     let chunks = sets.div_ceil(CHUNK);
     task.run.begin("join", Some(u64::from(sets)));
@@ -60,12 +76,10 @@ where
             let ranks = chunk * CHUNK..sets.min((chunk + 1) * CHUNK);
             let length = ranks.len() as u64;
             let mut matches = Vec::new();
-            for x in ranks {
-                let from = matches.len();
-                candidates += probe(&mut state, x, &mut matches);
-                if let Some(refine) = task.refine {
-                    refine(&mut matches, from);
-                }
+            candidates += probe(&mut state, ranks, &mut matches);
+            matches.sort_unstable_by_key(|found| (found.x, found.y));
+            if let Some(refine) = task.refine {
+                refine(&mut matches);
             }
             if !matches.is_empty() {
                 matches.shrink_to_fit();
@@ -106,18 +120,20 @@ pub(super) fn add_free_pairs(task: &Task<'_>, x: u32, matches: &mut Vec<Match>) 
     }
 }
 
-/// What a set of one size asks of its partners, by their size. Sets come in order of size, so it changes seldom.
+/// What a set of one size asks of its partners, by their size class. Sets come in order of size, so it changes seldom.
 pub(super) struct Partners {
     size: u32,
     side: Side,
-    /// The smallest size listed; the largest is `size`.
-    smallest: u32,
-    by_size: Vec<Partner>,
+    /// The first class listed; the last is the set's own.
+    first_class: u32,
+    first_rank: u32,
+    by_class: Vec<Partner>,
 }
 
 /// What a partner of a certain size must fulfil.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Partner {
+    pub(super) size: u32,
     /// α, or more than any set has where the pair is free and found elsewhere.
     pub(super) min_overlap: u32,
     pub(super) index_prefix: u32,
@@ -125,34 +141,49 @@ pub(super) struct Partner {
 
 impl Partners {
     pub(super) fn new() -> Self {
-        Self { size: u32::MAX, side: Side::Left, smallest: 0, by_size: Vec::new() }
+        Self { size: u32::MAX, side: Side::Left, first_class: 0, first_rank: 0, by_class: Vec::new() }
     }
 
-    /// Makes the list for sets of this size.
-    pub(super) fn prepare(&mut self, bounds: &Bounds, size: u32, side: Side) {
+    /// Makes the list for a set. Tells whether it differs from the last one.
+    pub(super) fn prepare(&mut self, sets: &OrderedSets<'_>, bounds: &Bounds, rank: u32) -> bool {
+        let (size, side) = (sets.size(rank), sets.side(rank));
         if (self.size, self.side) == (size, side) {
-            return;
+            return false;
         }
         (self.size, self.side) = (size, side);
-        self.smallest = (*bounds.partner_sizes(size, side).start()).max(1);
-        let partner_side = other(side);
-        self.by_size.clear();
-        self.by_size.extend((self.smallest..=size).map(|partner| Partner {
+        let smallest = (*bounds.partner_sizes(size, side).start()).max(1);
+        let own = sets.class(rank);
+        self.first_class = sets.sizes()[..=own as usize].partition_point(|&size| size < smallest) as u32;
+        self.first_rank = sets.first_of(self.first_class);
+        self.by_class.clear();
+        self.by_class.extend(sets.sizes()[self.first_class as usize..=own as usize].iter().map(|&partner| Partner {
+            size: partner,
             min_overlap: match bounds.min_overlap_of(size, side, partner) {
                 0 => u32::MAX,
                 least => least,
             },
-            index_prefix: bounds.index_prefix(partner, partner_side),
+            index_prefix: bounds.index_prefix(partner, other(side)),
         }));
+        true
     }
 
-    /// The smallest size a partner can have.
-    pub(super) fn smallest(&self) -> u32 {
-        self.smallest
+    /// The first rank of a partner.
+    pub(super) fn first_rank(&self) -> u32 {
+        self.first_rank
     }
 
-    pub(super) fn of_size(&self, size: u32) -> Partner {
-        self.by_size[(size - self.smallest) as usize]
+    /// The first size class of a partner.
+    pub(super) fn first_class(&self) -> u32 {
+        self.first_class
+    }
+
+    pub(super) fn of_class(&self, class: u32) -> Partner {
+        self.by_class[(class - self.first_class) as usize]
+    }
+
+    /// The partners of each class, from the first on.
+    pub(super) fn by_class(&self) -> &[Partner] {
+        &self.by_class
     }
 }
 

@@ -143,7 +143,12 @@ pub(super) struct OrderedSets<'a> {
     tokens: &'a [u32],
     /// Where each set's tokens start.
     starts: Vec<u64>,
+    /// The different sizes, in order.
     sizes: Vec<u32>,
+    /// The first rank of each different size, and the number of sets.
+    size_starts: Vec<u32>,
+    /// The position of each set's size among the different sizes.
+    classes: Vec<u32>,
     /// The collection of each set; empty for a self-join.
     sides: Vec<Side>,
     distinct_tokens: u32,
@@ -157,10 +162,22 @@ impl<'a> OrderedSets<'a> {
             Collections::One => Vec::new(),
             Collections::Two => firsts().map(|record| sets.side(record)).collect(),
         };
+        let (mut sizes, mut size_starts, mut classes) = (Vec::new(), Vec::new(), Vec::with_capacity(groups.len()));
+        for (rank, record) in firsts().enumerate() {
+            let size = sets.size(record);
+            if sizes.last() != Some(&size) {
+                sizes.push(size);
+                size_starts.push(rank as u32);
+            }
+            classes.push(sizes.len() as u32 - 1);
+        }
+        size_starts.push(groups.len() as u32);
         Self {
             tokens: sets.tokens(),
             starts: firsts().map(|record| sets.start(record) as u64).collect(),
-            sizes: firsts().map(|record| sets.size(record)).collect(),
+            sizes,
+            size_starts,
+            classes,
             sides,
             distinct_tokens: sets.distinct_tokens(),
             singletons: sets.singletons(),
@@ -168,15 +185,30 @@ impl<'a> OrderedSets<'a> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.sizes.len()
+        self.classes.len()
     }
 
     pub(super) fn get(&self, rank: u32) -> &'a [u32] {
-        &self.tokens[self.starts[rank as usize] as usize..][..self.sizes[rank as usize] as usize]
+        &self.tokens[self.starts[rank as usize] as usize..][..self.size(rank) as usize]
     }
 
     pub(super) fn size(&self, rank: u32) -> u32 {
-        self.sizes[rank as usize]
+        self.sizes[self.classes[rank as usize] as usize]
+    }
+
+    /// The different sizes, in order. A position in this list is a size class.
+    pub(super) fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// The size class of a set.
+    pub(super) fn class(&self, rank: u32) -> u32 {
+        self.classes[rank as usize]
+    }
+
+    /// The first rank of a size class; of the one after the last, the number of sets.
+    pub(super) fn first_of(&self, class: u32) -> u32 {
+        self.size_starts[class as usize]
     }
 
     pub(super) fn side(&self, rank: u32) -> Side {
@@ -190,11 +222,6 @@ impl<'a> OrderedSets<'a> {
     /// Whether two sets may form a pair as far as their collections go.
     pub(super) fn may_pair(&self, x: u32, y: u32) -> bool {
         self.sides.is_empty() || self.side(x) != self.side(y)
-    }
-
-    /// The rank of the first set of at least this size.
-    pub(super) fn first_of_size(&self, size: u32) -> u32 {
-        self.sizes.partition_point(|&own| own < size) as u32
     }
 
     /// About how many bytes the sets take, with an index over prefixes of these lengths.
@@ -213,7 +240,31 @@ impl<'a> OrderedSets<'a> {
         self.singletons
     }
 
+    /// The size of each set, by rank.
     pub(super) fn into_sizes(self) -> Vec<u32> {
-        self.sizes
+        let mut sizes = self.classes;
+        sizes.iter_mut().for_each(|class| *class = self.sizes[*class as usize]);
+        sizes
+    }
+}
+
+/// What a join probes: one for a self-join, one of each collection otherwise.
+pub(super) struct BySide<T> {
+    left: T,
+    right: Option<T>,
+}
+
+impl<T> BySide<T> {
+    pub(super) fn build(collections: Collections, build: impl Fn(Side) -> T) -> Self {
+        let right = (collections == Collections::Two).then(|| build(Side::Right));
+        Self { left: build(Side::Left), right }
+    }
+
+    /// What a set of this side probes.
+    pub(super) fn probed_by(&self, side: Side) -> &T {
+        match (&self.right, side) {
+            (Some(right), Side::Left) => right,
+            _ => &self.left,
+        }
     }
 }

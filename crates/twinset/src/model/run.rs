@@ -24,6 +24,8 @@ pub struct Run {
     pub memory: Option<u64>,
     /// The folder for temporary files. `None`: the system's.
     pub spill: Option<PathBuf>,
+    /// Use only instructions that every processor has. The result is the same, but later.
+    pub portable: bool,
     /// Told what is going on.
     pub progress: Option<Arc<dyn Progress>>,
     /// Ends the call early when set from another thread.

@@ -37,6 +37,9 @@ pub struct Candidates {
     /// Pairs compared without any filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<u64>,
+    /// Pairs of suitable sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     /// Pairs of suitable sizes that share a token of their prefixes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<u64>,
@@ -46,12 +49,16 @@ pub struct Candidates {
     /// Those whose suffixes can be alike enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suffix: Option<u64>,
+    /// Pairs whose signatures are alike enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<u64>,
 }
 
 impl Candidates {
     /// The pairs that had to be verified: what the last filter left.
     pub fn verified(&self) -> u64 {
-        self.suffix.or(self.positional).or(self.prefix).or(self.all).unwrap_or(0)
+        let last = [self.signature, self.suffix, self.positional, self.prefix, self.size, self.all];
+        last.into_iter().flatten().next().unwrap_or(0)
     }
 }
 
@@ -59,9 +66,11 @@ impl std::ops::AddAssign for Candidates {
     fn add_assign(&mut self, other: Self) {
         let add = |a: &mut Option<u64>, b: Option<u64>| *a = a.map_or(b, |a| Some(a + b.unwrap_or(0)));
         add(&mut self.all, other.all);
+        add(&mut self.size, other.size);
         add(&mut self.prefix, other.prefix);
         add(&mut self.positional, other.positional);
         add(&mut self.suffix, other.suffix);
+        add(&mut self.signature, other.signature);
     }
 }
 

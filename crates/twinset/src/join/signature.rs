@@ -1,0 +1,219 @@
+//! Bitmaps that tell quickly that two sets are too different.
+//!
+//! Every token of a set toggles one bit. Where two bitmaps differ in a bit, the sets differ in at least one of the
+//! tokens behind it, so the number of differing bits is at most the sets' Hamming distance. Tokens are dealt to the
+//! bits in order of frequency, forth and back, so that the frequent ones have bits of their own and every bit differs
+//! about as often as the others.
+//!
+//! The comparison runs on AVX2 where the processor has it, and on plain integers elsewhere; both see the same bits.
+
+#![allow(unsafe_code, reason = "vector instructions")]
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::sets::OrderedSets;
+
+/// How token ids become bits of a signature of some length.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bits {
+    /// The most frequent token.
+    last_token: u32,
+    /// How many bits there are.
+    count: u32,
+}
+
+impl Bits {
+    pub(super) fn new(sets: &OrderedSets<'_>, words: usize) -> Self {
+        Self { last_token: sets.distinct_tokens().saturating_sub(1), count: 64 * words as u32 }
+    }
+
+    /// Writes a set's signature to words that were zero.
+    pub(super) fn write(self, set: &[u32], signature: &mut [u64]) {
+        for &token in set {
+            let from_end = self.last_token - token;
+            let (round, place) = (from_end / self.count, from_end % self.count);
+            let bit = if round % 2 == 0 { place } else { self.count - 1 - place };
+            signature[(bit / 64) as usize] ^= 1 << (bit % 64);
+        }
+    }
+}
+
+/// The signatures of all sets, one after the other.
+pub(super) struct Signatures {
+    words: usize,
+    all: Vec<u64>,
+}
+
+impl Signatures {
+    pub(super) fn new(sets: &OrderedSets<'_>, words: usize) -> Self {
+        let bits = Bits::new(sets, words);
+        let mut all = vec![0; words * sets.len()];
+        all.par_chunks_mut(words).enumerate().for_each(|(rank, signature)| {
+            bits.write(sets.get(rank as u32), signature);
+        });
+        Self { words, all }
+    }
+
+    /// How many words each has.
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    pub(super) fn get(&self, rank: u32) -> &[u64] {
+        &self.all[rank as usize * self.words..][..self.words]
+    }
+}
+
+/// Short signatures in a row, to be compared with one signature: first words of all, second words of all, and so on.
+pub(super) struct Columns {
+    width: usize,
+    length: usize,
+    /// From the start of one word's column to that of the next.
+    stride: usize,
+    words: Vec<u64>,
+}
+
+/// How many signatures are compared in one step.
+const STEP: usize = 8;
+
+impl Columns {
+    /// Room for so many signatures of so many words.
+    pub(super) fn new(width: usize, length: usize) -> Self {
+        // A step may read past the end. An odd number of cache lines keeps the columns out of each other's way.
+        let stride = ((length + STEP).div_ceil(STEP) | 1) * STEP;
+        Self { width, length, stride, words: vec![0; stride * width] }
+    }
+
+    /// The columns as slices that can be written apart from each other.
+    pub(super) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        let length = self.length;
+        self.words.chunks_exact_mut(self.stride).map(move |column| &mut column[..length])
+    }
+
+    /// Adds to `near` the positions within the range whose signatures differ from `own` in at most `limit` bits.
+    pub(super) fn near(&self, kernel: Kernel, own: &[u64], range: Range<usize>, limit: u32, near: &mut Vec<u32>) {
+        assert!(own.len() == self.width && range.end <= self.length);
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kernel is only made where the processor has what it needs. The columns hold a whole step
+            // beyond the range, which was checked above.
+            Kernel::Avx2 => unsafe { avx2::near(&self.words, self.stride, own, range, limit, near) },
+            Kernel::Portable => near_portable(&self.words, self.stride, own, range, limit, near),
+        }
+    }
+}
+
+fn near_portable(words: &[u64], stride: usize, own: &[u64], range: Range<usize>, limit: u32, near: &mut Vec<u32>) {
+    for start in range.clone().step_by(STEP) {
+        let mut distances = [0u32; STEP];
+        for (word, &own) in own.iter().enumerate() {
+            let others = &words[word * stride + start..][..STEP];
+            for (distance, &other) in distances.iter_mut().zip(others) {
+                *distance += (own ^ other).count_ones();
+            }
+        }
+        let inside = distances.iter().take(range.end - start).enumerate();
+        near.extend(inside.filter(|&(_, &distance)| distance <= limit).map(|(at, _)| (start + at) as u32));
+    }
+}
+
+/// In how many bits two signatures differ.
+pub(super) fn distance(kernel: Kernel, a: &[u64], b: &[u64]) -> u32 {
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: this kernel is only made where the processor has what it needs.
+        Kernel::Avx2 => unsafe { avx2::distance(a, b) },
+        Kernel::Portable => distance_portable(a, b),
+    }
+}
+
+#[inline(always)]
+fn distance_portable(a: &[u64], b: &[u64]) -> u32 {
+    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
+/// The instructions that compare signatures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kernel {
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    Portable,
+}
+
+impl Kernel {
+    /// The fastest that the processor has, or the portable one.
+    pub(super) fn new(portable: bool) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if !portable && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            return Self::Avx2;
+        }
+        let _ = portable;
+        Self::Portable
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+    use std::ops::Range;
+
+    use super::STEP;
+
+    /// # Safety
+    /// Every column of `words`, `stride` apart, must hold `STEP` words from any position of the range on.
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) unsafe fn near(
+        words: &[u64],
+        stride: usize,
+        own: &[u64],
+        range: Range<usize>,
+        limit: u32,
+        near: &mut Vec<u32>,
+    ) {
+        let nibbles = _mm256_setr_epi8(
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+        );
+        let low = _mm256_set1_epi8(0x0f);
+        let ones = |bits: __m256i| {
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bits), low);
+            let low = _mm256_and_si256(bits, low);
+            _mm256_add_epi8(_mm256_shuffle_epi8(nibbles, low), _mm256_shuffle_epi8(nibbles, high))
+        };
+        let limit = _mm256_set1_epi64x(i64::from(limit));
+        let mut start = range.start;
+        while start < range.end {
+            let (mut first, mut second) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+            for (word, &own) in own.iter().enumerate() {
+                // SAFETY: the caller holds that a whole step can be read from here.
+                let (a, b) = unsafe {
+                    let at = words.as_ptr().add(word * stride + start).cast::<__m256i>();
+                    (_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1)))
+                };
+                let own = _mm256_set1_epi64x(own as i64);
+                // Bytes count to 8 times the number of words, which is below 256.
+                first = _mm256_add_epi8(first, ones(_mm256_xor_si256(a, own)));
+                second = _mm256_add_epi8(second, ones(_mm256_xor_si256(b, own)));
+            }
+            let far = |counts: __m256i| {
+                let sums = _mm256_sad_epu8(counts, _mm256_setzero_si256());
+                _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sums, limit))) as u32
+            };
+            let mut hits = !(far(first) | far(second) << 4) & 0xff;
+            if range.end - start < STEP {
+                hits &= (1 << (range.end - start)) - 1;
+            }
+            while hits != 0 {
+                near.push(start as u32 + hits.trailing_zeros());
+                hits &= hits - 1;
+            }
+            start += STEP;
+        }
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn distance(a: &[u64], b: &[u64]) -> u32 {
+        super::distance_portable(a, b)
+    }
+}
