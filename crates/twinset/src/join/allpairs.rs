@@ -21,7 +21,7 @@ pub(super) fn join(task: &Task<'_>) -> Result<Found> {
     let (sets, bounds) = (task.sets, task.bounds);
     let prefix = |size, side| bounds.probe_prefix(size, side);
     let indexes = BySide::build(sets.collections(), |side| Index::build(sets, side, prefix));
-    let new_state = || State { counts: vec![0; sets.len()], touched: Vec::new(), partners: Partners::new() };
+    let new_state = || State { counts: vec![0; sets.len()], touched: Vec::new(), partners: Partners::default() };
     each_set(task, new_state, |state, rank, matches| {
         let (x, side) = (sets.get(rank), sets.side(rank));
         let prefix_x = prefix(x.len() as u32, side);

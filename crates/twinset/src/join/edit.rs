@@ -7,17 +7,16 @@
 use rapidfuzz::distance::levenshtein;
 use rayon::prelude::*;
 
-use super::probe::{Found, Match, Task, each_set};
+use super::probe::{Match, Task};
 use super::sets::{Groups, OrderedSets};
-use super::{Algorithm, JoinOptions, Joined, find};
-use crate::model::{Bounds, Candidates, Measure, Result, Run, Stats, Strings, TokenSets};
+use super::{JoinOptions, Joined, find};
+use crate::model::{Bounds, Measure, Result, Run, Strings, TokenSets};
 use crate::tokenize::Tokenizer;
 
 pub(super) fn join(
     texts: &Strings,
     left: Option<usize>,
     bounds: &Bounds,
-    algorithm: Algorithm,
     options: &JoinOptions,
     run: &Run,
 ) -> Result<Joined> {
@@ -42,31 +41,9 @@ pub(super) fn join(
         *matches = near;
     };
     let task = Task { sets: &ordered, bounds: &bounds, run, max_depth: options.max_depth, refine: Some(&keep_near) };
-    let (matches, candidates) = match algorithm {
-        Algorithm::Naive => compare_all(&task)?,
-        _ => find(algorithm, &task)?,
-    };
-    let stats = Stats {
-        tokens: grams.tokens().len() as u64,
-        distinct_tokens: u64::from(grams.distinct_tokens()),
-        candidates,
-        ..Stats::default()
-    };
+    let (matches, stats) = find(options.algorithm, &task)?;
     let sizes = ordered.into_sizes();
     Ok(Joined::new(Measure::Edit, &bounds, groups, sizes, matches, stats))
-}
-
-/// Every pair of different texts, without any filter but the task's own check.
-fn compare_all(task: &Task<'_>) -> Result<Found> {
-    each_set(
-        task,
-        || (),
-        |(), x, matches| {
-            let from = matches.len();
-            matches.extend((0..x).filter(|&y| task.sets.may_pair(x, y)).map(|y| Match { x, y, overlap: 0 }));
-            Candidates { all: Some((matches.len() - from) as u64), ..Candidates::default() }
-        },
-    )
 }
 
 /// Longer grams are rarer, but an edit spoils more of them: the bound must leave some to share.

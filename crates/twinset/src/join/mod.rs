@@ -13,7 +13,9 @@
 //! Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
 
 mod allpairs;
+mod auto;
 mod edit;
+mod fetch;
 mod index;
 mod joined;
 mod naive;
@@ -35,7 +37,8 @@ pub(crate) use suffix::suffix_filter;
 
 use std::time::Instant;
 
-use self::probe::Task;
+use self::auto::Plan;
+use self::probe::{Match, Task};
 use self::sets::{Groups, OrderedSets};
 use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Stats, Strings, TokenSets};
 
@@ -80,53 +83,50 @@ impl Input<'_> {
 /// Finds all pairs within the bounds by the algorithm that the options name.
 pub(crate) fn join(input: Input<'_>, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
     let begin = Instant::now();
-    let (algorithm, reason) = choose(options.algorithm);
     let mut joined = match (input, options.measure) {
-        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, algorithm, options, run)?,
+        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, options, run)?,
         (Input::Sets(sets), measure) if measure != Measure::Edit => {
             let groups = Groups::of_sets(sets, options.empty);
             let ordered = OrderedSets::new(sets, &groups);
             let task = Task { sets: &ordered, bounds, run, max_depth: options.max_depth, refine: None };
-            let (matches, candidates) = find(algorithm, &task)?;
-            let stats = Stats {
-                tokens: sets.tokens().len() as u64,
-                distinct_tokens: u64::from(sets.distinct_tokens()),
-                candidates,
-                ..Stats::default()
-            };
+            let (matches, stats) = find(options.algorithm, &task)?;
             let sizes = ordered.into_sizes();
             Joined::new(measure, bounds, groups, sizes, matches, stats)
         }
         _ => return Err(Error::WrongInput { measure: options.measure }),
     };
-    joined.stats.algorithm = algorithm.name().to_owned();
-    joined.stats.chosen_because = reason;
     joined.stats.seconds.join = begin.elapsed().as_secs_f64();
     Ok(joined)
 }
 
-/// Which algorithm runs, and why it was chosen if the choice was open.
-fn choose(asked: Algorithm) -> (Algorithm, Option<String>) {
-    match asked {
-        Algorithm::Auto => (Algorithm::PpJoin, Some("ppjoin verifies few candidates at little cost".to_owned())),
-        named => (named, None),
-    }
-}
-
-/// Runs one algorithm on sets in order of size.
-fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<probe::Found> {
+/// Runs one algorithm on sets in order of size, and tells what it did.
+fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Match>, Stats)> {
     let needed = task.sets.bytes_with_index(|size, side| match algorithm {
         Algorithm::Naive => 0,
         Algorithm::AllPairs => task.bounds.probe_prefix(size, side),
         _ => task.bounds.index_prefix(size, side),
     });
     task.run.check_memory(needed)?;
-    match algorithm {
-        Algorithm::Naive => naive::join(task),
-        Algorithm::AllPairs => allpairs::join(task),
-        Algorithm::Auto | Algorithm::PpJoin => ppjoin::join(task, None),
-        Algorithm::PpJoinPlus => ppjoin::join(task, Some(task.max_depth)),
-        Algorithm::Prefix => prefix::join(task),
-        Algorithm::Scan => scan::join(task),
-    }
+    let (mut ran, mut chosen_because) = (algorithm, None);
+    let (matches, candidates) = match algorithm {
+        Algorithm::Naive => naive::join(task)?,
+        Algorithm::AllPairs => allpairs::join(task)?,
+        Algorithm::PpJoin => ppjoin::join(task, None)?,
+        Algorithm::PpJoinPlus => ppjoin::join(task, Some(task.max_depth))?,
+        Algorithm::Auto | Algorithm::Prefix | Algorithm::Scan => {
+            let plan = Plan::new(task, algorithm);
+            let found = plan.run(task)?;
+            (ran, chosen_because) = (plan.algorithm(), plan.into_reason());
+            found
+        }
+    };
+    let stats = Stats {
+        algorithm: ran.name().to_owned(),
+        chosen_because,
+        tokens: task.sets.tokens().len() as u64,
+        distinct_tokens: u64::from(task.sets.distinct_tokens()),
+        candidates,
+        ..Stats::default()
+    };
+    Ok((matches, stats))
 }

@@ -28,7 +28,7 @@ pub(super) fn join(task: &Task<'_>, max_depth: Option<u32>) -> Result<Found> {
     let indexes = BySide::build(sets.collections(), |side| {
         Index::build(sets, side, |size, side| bounds.index_prefix(size, side))
     });
-    let new_state = || State { counts: vec![0; sets.len()], touched: Vec::new(), partners: Partners::new() };
+    let new_state = || State { counts: vec![0; sets.len()], touched: Vec::new(), partners: Partners::default() };
     each_set(task, new_state, |state, rank, matches| {
         let State { counts, touched, partners } = state;
         let (x, side) = (sets.get(rank), sets.side(rank));

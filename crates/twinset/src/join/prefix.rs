@@ -3,20 +3,21 @@
 //! As in All-Pairs, two sets meet only where they share one of their rare tokens. But postings carry the short
 //! signatures of their sets, so a posting list is read as `scan` reads all sets, and only what is near is looked at.
 //! Nothing is counted: a pair is verified where it is first met, which is at its first common token, and the position
-//! of that token bounds the sizes worth reading. Time grows with the postings in the prefixes, space with the indexed
-//! prefixes (Lemma 3). Prefer it where tokens are rare or the threshold is high.
+//! of that token bounds the sizes worth reading. A thread takes many sets of similar size at a time and goes through
+//! them token by token, so that a posting list is fetched once for all of them. Time grows with the postings in the
+//! prefixes, space with the indexed prefixes (Lemma 3). Prefer it where tokens are rare or the threshold is high.
 
-use super::probe::{Found, Match, Partners, Task, add_free_pairs, each_set};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::fetch::fetch;
+use super::probe::{Match, Partners, Task, add_free_pairs};
 use super::screen::Screen;
 use super::sets::BySide;
 use super::signature::Columns;
-use crate::model::{Candidates, Result, Side};
-
-pub(super) fn join(task: &Task<'_>) -> Result<Found> {
-    let screen = Screen::new(task);
-    let prefix = Prefix::new(task, &screen);
-    each_set(task, || State::new(task), |state, rank, matches| prefix.probe(state, rank, matches))
-}
+use super::verify::overlap_from;
+use crate::model::{Candidates, Side};
 
 pub(super) struct Prefix<'a> {
     task: &'a Task<'a>,
@@ -34,17 +35,82 @@ struct Lists {
     signatures: Columns,
 }
 
-/// Lists of at most this length are read whole, which is faster than looking for the part wanted.
-const SHORT_LIST: usize = 16;
-
-/// What a thread keeps from one set to the next.
+/// What a thread keeps from one chunk to the next.
+#[derive(Default)]
 pub(super) struct State {
-    partners: Partners,
-    /// For each position of the probing set's prefix, how far it reaches.
-    reach: Vec<Reach>,
     /// For each set, the last one that met it.
     met_by: Vec<u32>,
+    probes: Vec<Probe>,
     near: Vec<u32>,
+    met: Vec<Met>,
+    by_set: Vec<Met>,
+}
+
+/// A token of a set's prefix, to be looked up. Probes are ordered by token, then by set.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Probe(u64);
+
+/// How the places within a chunk are written into a probe: the set, then the position in its prefix.
+struct Places {
+    position_bits: u32,
+}
+
+impl Places {
+    fn of_chunk(sets: usize) -> Self {
+        Self { position_bits: 32 - sets.next_power_of_two().trailing_zeros() }
+    }
+
+    fn probe(&self, token: u32, set: u32, position: u32) -> Probe {
+        Probe(u64::from(token) << 32 | u64::from(set) << self.position_bits | u64::from(position))
+    }
+
+    /// The set, counted from the first of the chunk, and the position.
+    fn of(&self, probe: Probe) -> (u32, u32) {
+        let places = probe.0 & u64::from(u32::MAX);
+        ((places >> self.position_bits) as u32, (places & ((1 << self.position_bits) - 1)) as u32)
+    }
+}
+
+impl Probe {
+    fn token(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// A set whose short signature is near, and who met it where.
+#[derive(Clone, Copy)]
+struct Met {
+    set: u32,
+    position: u32,
+    y: u32,
+}
+
+/// How many posting lists are fetched ahead.
+const LISTS_AHEAD: usize = 8;
+/// So many are held before they are verified.
+const MOST_MET: usize = 1 << 18;
+
+/// The sets that a thread looks up together, all of one side.
+struct Chunk<'a> {
+    sets: &'a [u32],
+    /// What they ask, for each different size.
+    asking: Vec<Asking>,
+    /// Which of these each set asks.
+    asks: Vec<u32>,
+}
+
+impl Chunk<'_> {
+    /// What a set asks.
+    fn of(&self, set: u32) -> &Asking {
+        &self.asking[self.asks[set as usize] as usize]
+    }
+}
+
+/// What sets of one size and side ask of those they meet.
+struct Asking {
+    partners: Partners,
+    /// For each position of the prefix, what can begin there.
+    reach: Vec<Reach>,
 }
 
 /// What can begin at a position of the prefix.
@@ -55,37 +121,32 @@ struct Reach {
     limit: Option<u32>,
 }
 
-impl State {
-    pub(super) fn new(task: &Task<'_>) -> Self {
-        let met_by = vec![u32::MAX; task.sets.len()];
-        Self { partners: Partners::new(), reach: Vec::new(), met_by, near: Vec::new() }
-    }
-
-    fn prepare(&mut self, task: &Task<'_>, rank: u32) {
+impl Asking {
+    fn new(task: &Task<'_>, rank: u32) -> Self {
         let sets = task.sets;
-        if !self.partners.prepare(sets, task.bounds, rank) {
-            return;
-        }
+        let mut partners = Partners::default();
+        partners.prepare(sets, task.bounds, rank);
         let (size, side) = (sets.size(rank), sets.side(rank));
-        let limits = self.partners.by_class().iter().scan(None, |most: &mut Option<u32>, partner| {
+        let limits = partners.by_class().iter().scan(None, |most: &mut Option<u32>, partner| {
             *most = (*most).max(partner.max_distance(size));
             Some(*most)
         });
         let limits: Vec<Option<u32>> = limits.collect();
         let mut classes = limits.len();
-        self.reach.clear();
-        for position in 0..task.bounds.probe_prefix(size, side) {
+        let reach = |position: u32| {
             // What follows the first common token, and itself, must be enough; longer partners ask for more.
             let is_enough = |class: usize| {
-                let needed = self.partners.by_class()[class].min_overlap;
+                let needed = partners.by_class()[class].min_overlap;
                 needed <= size - position || needed == u32::MAX
             };
             while classes > 0 && !is_enough(classes - 1) {
                 classes -= 1;
             }
-            let end = sets.first_of(self.partners.first_class() + classes as u32);
-            self.reach.push(Reach { end, limit: classes.checked_sub(1).and_then(|last| limits[last]) });
-        }
+            let end = sets.first_of(partners.first_class() + classes as u32);
+            Reach { end, limit: classes.checked_sub(1).and_then(|last| limits[last]) }
+        };
+        let reach = (0..task.bounds.probe_prefix(size, side)).map(reach).collect();
+        Self { partners, reach }
     }
 }
 
@@ -95,79 +156,175 @@ impl<'a> Prefix<'a> {
         Self { task, screen, lists }
     }
 
-    /// The pairs of a set with earlier ones.
-    pub(super) fn probe(&self, state: &mut State, x: u32, matches: &mut Vec<Match>) -> Candidates {
-        let sets = self.task.sets;
-        state.prepare(self.task, x);
-        let State { partners, reach, met_by, near } = state;
-        let lists = self.lists.probed_by(sets.side(x));
-        let first = partners.first_rank();
+    /// The pairs of these sets with earlier ones.
+    pub(super) fn probe(&self, state: &mut State, ranks: Range<u32>, matches: &mut Vec<Match>) -> Candidates {
+        state.met_by.resize(self.task.sets.len(), u32::MAX);
         let mut signature = 0;
-        for (i, (&token, reach)) in sets.get(x).iter().zip(&*reach).enumerate() {
-            let (Some(token_index), Some(limit)) = (token.checked_sub(lists.first_token), reach.limit) else {
-                continue;
-            };
-            let end = reach.end.min(x);
-            let list = lists.starts[token_index as usize] as usize..lists.starts[token_index as usize + 1] as usize;
-            let range = if list.len() <= SHORT_LIST {
-                list
-            } else {
-                let ranks = &lists.ranks[list.clone()];
-                let from = ranks.partition_point(|&rank| rank < first);
-                let to = from + ranks[from..].partition_point(|&rank| rank < end);
-                list.start + from..list.start + to
-            };
-            lists.signatures.near(self.screen.kernel, self.screen.short(x), range, limit, near);
-            for position in near.drain(..) {
-                let y = lists.ranks[position as usize];
-                if y < first || y >= end || met_by[y as usize] == x {
-                    continue;
-                }
-                met_by[y as usize] = x;
-                let needed = partners.of_class(sets.class(y)).min_overlap;
-                let j = sets.get(y).partition_point(|&other| other < token);
-                let (counted, overlap) = self.screen.verify(sets, [(x, i), (y, j)], needed);
-                signature += u64::from(counted);
+        for side in [Side::Left, Side::Right] {
+            let sets: Vec<u32> = ranks.clone().filter(|&rank| self.task.sets.side(rank) == side).collect();
+            if !sets.is_empty() {
+                signature += self.probe_side(state, &sets, side, matches);
+            }
+        }
+        for x in ranks {
+            add_free_pairs(self.task, x, matches);
+        }
+        Candidates { signature: Some(signature), ..Candidates::default() }
+    }
+
+    /// The same for sets of one side. Returns how many pairs were verified.
+    fn probe_side(&self, state: &mut State, xs: &[u32], side: Side, matches: &mut Vec<Match>) -> u64 {
+        let sets = self.task.sets;
+        let lists = self.lists.probed_by(side);
+        let State { probes, met, near, by_set, met_by } = state;
+        let places = Places::of_chunk(xs.len());
+        let mut chunk = Chunk { sets: xs, asking: Vec::new(), asks: Vec::new() };
+        probes.clear();
+        for (set, &x) in (0u32..).zip(xs) {
+            if set == 0 || sets.class(xs[set as usize - 1]) != sets.class(x) {
+                chunk.asking.push(Asking::new(self.task, x));
+            }
+            chunk.asks.push(chunk.asking.len() as u32 - 1);
+            let tokens = (0u32..).zip(sets.get(x)).zip(&chunk.of(set).reach);
+            let listed = tokens.filter(|((_, token), reach)| **token >= lists.first_token && reach.limit.is_some());
+            probes.extend(listed.map(|((position, &token), _)| places.probe(token, set, position)));
+        }
+        probes.sort_unstable();
+
+        let (mut signature, begin, mut pauses) = (0, matches.len(), 0);
+        let mut ahead = probes.chunk_by(|a, b| a.token() == b.token()).map(|probes| lists.list(probes[0].token()));
+        let mut upcoming = VecDeque::new();
+        for probes in probes.chunk_by(|a, b| a.token() == b.token()) {
+            while upcoming.len() <= LISTS_AHEAD
+                && let Some(list) = ahead.next()
+            {
+                fetch(&lists.ranks[list.clone()]);
+                lists.signatures.fetch(list.start);
+                upcoming.push_back(list);
+            }
+            let list = upcoming.pop_front().expect("every group of probes has a list");
+            let ranks = &lists.ranks[list.clone()];
+            // The part of the list that has the right sizes moves on with the probing sets.
+            let mut from = ranks.partition_point(|&rank| rank < chunk.of(places.of(probes[0]).0).partners.first_rank());
+            let mut to = from + ranks[from..].partition_point(|&rank| rank < xs[0]);
+            for &probe in probes {
+                let (set, position) = places.of(probe);
+                let (x, asking) = (xs[set as usize], chunk.of(set));
+                let reach = &asking.reach[position as usize];
+                from += ranks[from..].iter().take_while(|&&rank| rank < asking.partners.first_rank()).count();
+                to = to.max(from);
+                to += ranks[to..].iter().take_while(|&&rank| rank < x).count();
+                let Some(limit) = reach.limit else { continue };
+                let end =
+                    if reach.end < x { from + ranks[from..to].partition_point(|&rank| rank < reach.end) } else { to };
+                let range = list.start + from..list.start + end;
+                lists.signatures.near(self.screen.kernel, self.screen.short(x), range, limit, near);
+                met.extend(near.drain(..).map(|at| Met { set, position, y: lists.ranks[at as usize] }));
+            }
+            if met.len() > MOST_MET {
+                signature += self.verify(&chunk, met, by_set, met_by, matches);
+                pauses += 1;
+            }
+        }
+        signature += self.verify(&chunk, met, by_set, met_by, matches);
+        if pauses > 0 {
+            // A pair that was met again later was counted without its first common tokens.
+            let mut found = matches.split_off(begin);
+            found.sort_unstable_by_key(|m| (m.x, m.y, Reverse(m.overlap)));
+            found.dedup_by_key(|m| (m.x, m.y));
+            matches.append(&mut found);
+        }
+        signature
+    }
+
+    /// Verifies what was met, and empties it. Returns how many pairs had to be counted.
+    fn verify(
+        &self,
+        chunk: &Chunk<'_>,
+        met: &mut Vec<Met>,
+        by_set: &mut Vec<Met>,
+        met_by: &mut [u32],
+        matches: &mut Vec<Match>,
+    ) -> u64 {
+        let sets = self.task.sets;
+        // Order by set; those of one set stay in the order of its tokens.
+        let mut starts = vec![0u32; chunk.sets.len() + 1];
+        for met in &*met {
+            starts[met.set as usize + 1] += 1;
+        }
+        for set in 0..chunk.sets.len() {
+            starts[set + 1] += starts[set];
+        }
+        by_set.clear();
+        by_set.resize(met.len(), Met { set: 0, position: 0, y: 0 });
+        for met in met.drain(..) {
+            let next = &mut starts[met.set as usize];
+            by_set[*next as usize] = met;
+            *next += 1;
+        }
+        let (mut counted, mut new) = (0, Vec::<Met>::new());
+        for of_set in by_set.chunk_by(|a, b| a.set == b.set) {
+            let (x, asking) = (chunk.sets[of_set[0].set as usize], chunk.of(of_set[0].set));
+            let own = sets.get(x);
+            // Step by step for all, so that the processor waits for many places in memory at once.
+            new.clear();
+            new.extend(of_set.iter().filter(|met| std::mem::replace(&mut met_by[met.y as usize], x) != x));
+            new.iter().for_each(|met| self.screen.fetch_long(met.y));
+            let needed = |y: u32| asking.partners.of_class(sets.class(y)).min_overlap;
+            new.retain(|met| self.screen.may_pair(sets, x, met.y, needed(met.y)));
+            new.iter().for_each(|met| fetch(sets.get(met.y)));
+            counted += new.len() as u64;
+            for &Met { position, y, .. } in &new {
+                let other = sets.get(y);
+                let j = other.partition_point(|&other| other < own[position as usize]);
+                let overlap = overlap_from(&own[position as usize..], &other[j..], 0, needed(y));
                 matches.extend(overlap.map(|overlap| Match { x, y, overlap }));
             }
         }
-        add_free_pairs(self.task, x, matches);
-        Candidates { signature: Some(signature), ..Candidates::default() }
+        counted
     }
 }
 
 impl Lists {
+    fn list(&self, token: u32) -> Range<usize> {
+        let token = (token - self.first_token) as usize;
+        self.starts[token] as usize..self.starts[token + 1] as usize
+    }
+
     fn new(task: &Task<'_>, screen: &Screen, side: Side) -> Self {
-        let sets = task.sets;
-        let first_token = sets.singletons();
-        let each_posting = |push: &mut dyn FnMut(u32, u32)| {
-            for rank in (0..sets.len() as u32).filter(|&rank| sets.side(rank) == side) {
-                let length = task.bounds.index_prefix(sets.size(rank), side) as usize;
-                for &token in sets.get(rank)[..length].iter().filter(|&&token| token >= first_token) {
-                    push(token - first_token, rank);
-                }
-            }
-        };
-        let mut starts = vec![0u64; (sets.distinct_tokens() - first_token) as usize + 1];
-        each_posting(&mut |token, _| starts[token as usize] += 1);
-        let mut end = 0;
-        for start in &mut starts {
-            end += std::mem::replace(start, end);
-        }
-        let mut ranks = vec![0; end as usize];
-        let mut signatures = screen.columns(ranks.len());
-        let mut columns: Vec<&mut [u64]> = signatures.columns_mut().collect();
-        each_posting(&mut |token, rank| {
-            let at = starts[token as usize] as usize;
-            ranks[at] = rank;
-            for (column, &word) in columns.iter_mut().zip(screen.short(rank)) {
-                column[at] = word;
-            }
-            starts[token as usize] += 1;
+        let mut starts = list_starts(task, side);
+        let mut ranks = vec![0; starts[starts.len() - 1] as usize];
+        each_posting(task, side, |token, rank| {
+            let next = &mut starts[token];
+            ranks[*next as usize] = rank;
+            *next += 1;
         });
         // Each start has moved to its end, which is the next one's start.
         starts.rotate_right(1);
         starts[0] = 0;
-        Self { first_token, starts, ranks, signatures }
+        let signatures = screen.columns(&ranks);
+        Self { first_token: task.sets.singletons(), starts, ranks, signatures }
+    }
+}
+
+/// Where each token's list starts, counted from the first token that has one, and the end of the last.
+pub(super) fn list_starts(task: &Task<'_>, side: Side) -> Vec<u64> {
+    let mut starts = vec![0u64; (task.sets.distinct_tokens() - task.sets.singletons()) as usize + 1];
+    each_posting(task, side, |token, _| starts[token] += 1);
+    let mut end = 0;
+    for start in &mut starts {
+        end += std::mem::replace(start, end);
+    }
+    starts
+}
+
+/// Goes through the indexed prefixes of one side's sets, in order of size.
+fn each_posting(task: &Task<'_>, side: Side, mut push: impl FnMut(usize, u32)) {
+    let (sets, first_token) = (task.sets, task.sets.singletons());
+    for rank in (0..sets.len() as u32).filter(|&rank| sets.side(rank) == side) {
+        let length = task.bounds.index_prefix(sets.size(rank), side) as usize;
+        for &token in sets.get(rank)[..length].iter().filter(|&&token| token >= first_token) {
+            push((token - first_token) as usize, rank);
+        }
     }
 }

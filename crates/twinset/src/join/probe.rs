@@ -1,7 +1,7 @@
 //! Visits every set once, on all threads, and collects what an algorithm finds for it.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -35,10 +35,28 @@ pub(super) struct Match {
 pub(super) type Found = (Vec<Match>, Candidates);
 
 /// What one thread did: matches by chunk, and all its candidates.
-type WorkDone = (Vec<(u32, Vec<Match>)>, Candidates);
+type WorkDone = (Vec<(usize, Vec<Match>)>, Candidates);
 
-/// How many sets a thread takes at a time.
-const CHUNK: u32 = 64;
+/// Sets that are next to each other in order of size, for a thread to take at a time. There are enough of them to keep
+/// all threads busy; for algorithms that gain from it, the more sets the better.
+pub(super) fn chunks(task: &Task<'_>) -> Vec<Range<u32>> {
+    const MOST_SETS: usize = 2048;
+    const MOST_TOKENS: u64 = 1 << 20;
+    let most_sets = (task.sets.len() / 64).clamp(64, MOST_SETS);
+    let mut chunks: Vec<Range<u32>> = Vec::new();
+    let mut tokens = 0;
+    for rank in 0..task.sets.len() as u32 {
+        tokens += u64::from(task.sets.size(rank));
+        match chunks.last_mut() {
+            Some(chunk) if chunk.len() < most_sets && tokens <= MOST_TOKENS => chunk.end = rank + 1,
+            _ => {
+                chunks.push(rank..rank + 1);
+                tokens = u64::from(task.sets.size(rank));
+            }
+        }
+    }
+    chunks
+}
 
 /// Calls `probe` for every set, with a state of the thread's own. Matches come out in the same order whatever the
 /// number of threads.
@@ -47,45 +65,44 @@ where
     N: Fn() -> S + Sync,
     P: Fn(&mut S, u32, &mut Vec<Match>) -> Candidates + Sync,
 {
-    each_chunk(task, new_state, |state, ranks, matches| {
+    const CHUNK: u32 = 64;
+    let sets = task.sets.len() as u32;
+    let chunks: Vec<_> = (0..sets).step_by(CHUNK as usize).map(|first| first..sets.min(first + CHUNK)).collect();
+    each_chunk(task, &chunks, new_state, |state, chunk, matches| {
         let mut candidates = Candidates::default();
-        for x in ranks {
+        for x in chunks[chunk].clone() {
             candidates += probe(state, x, matches);
         }
         candidates
     })
 }
 
-/// The same for runs of sets that are next to each other in order of size.
-pub(super) fn each_chunk<S, N, P>(task: &Task<'_>, new_state: N, probe: P) -> Result<Found>
+/// The same for each of the chunks, which are given by their numbers.
+pub(super) fn each_chunk<S, N, P>(task: &Task<'_>, chunks: &[Range<u32>], new_state: N, probe: P) -> Result<Found>
 where
     N: Fn() -> S + Sync,
-    P: Fn(&mut S, Range<u32>, &mut Vec<Match>) -> Candidates + Sync,
+    P: Fn(&mut S, usize, &mut Vec<Match>) -> Candidates + Sync,
 {
-    let sets = task.sets.len() as u32;
-    let chunks = sets.div_ceil(CHUNK);
-    task.run.begin("join", Some(u64::from(sets)));
+    task.run.begin("join", Some(task.sets.len() as u64));
     // The longest sets are the most work, so they are handed out first.
-    let remaining = AtomicU32::new(chunks);
+    let remaining = AtomicUsize::new(chunks.len());
     let worker = |_| -> Result<WorkDone> {
         let (mut state, mut found, mut candidates) = (new_state(), Vec::new(), Candidates::default());
         while let Ok(before) = remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
         {
             task.run.check()?;
             let chunk = before - 1;
-            let ranks = chunk * CHUNK..sets.min((chunk + 1) * CHUNK);
-            let length = ranks.len() as u64;
             let mut matches = Vec::new();
-            candidates += probe(&mut state, ranks, &mut matches);
-            matches.sort_unstable_by_key(|found| (found.x, found.y));
+            candidates += probe(&mut state, chunk, &mut matches);
             if let Some(refine) = task.refine {
+                matches.sort_unstable_by_key(|found| (found.x, found.y));
                 refine(&mut matches);
             }
             if !matches.is_empty() {
                 matches.shrink_to_fit();
                 found.push((chunk, matches));
             }
-            task.run.advance(length);
+            task.run.advance(chunks[chunk].len() as u64);
         }
         Ok((found, candidates))
     };
@@ -139,11 +156,13 @@ pub(super) struct Partner {
     pub(super) index_prefix: u32,
 }
 
-impl Partners {
-    pub(super) fn new() -> Self {
+impl Default for Partners {
+    fn default() -> Self {
         Self { size: u32::MAX, side: Side::Left, first_class: 0, first_rank: 0, by_class: Vec::new() }
     }
+}
 
+impl Partners {
     /// Makes the list for a set. Tells whether it differs from the last one.
     pub(super) fn prepare(&mut self, sets: &OrderedSets<'_>, bounds: &Bounds, rank: u32) -> bool {
         let (size, side) = (sets.size(rank), sets.side(rank));

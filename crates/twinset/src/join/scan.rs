@@ -6,17 +6,12 @@
 
 use std::ops::Range;
 
-use super::probe::{Found, Match, Partners, Task, add_free_pairs, each_chunk};
+use super::probe::{Match, Partners, Task, add_free_pairs};
 use super::screen::Screen;
 use super::sets::BySide;
 use super::signature::Columns;
-use crate::model::{Candidates, Result, Side};
-
-pub(super) fn join(task: &Task<'_>) -> Result<Found> {
-    let screen = Screen::new(task);
-    let scan = Scan::new(task, &screen);
-    each_chunk(task, State::new, |state, ranks, matches| scan.probe(state, ranks, matches))
-}
+use super::verify::overlap_from;
+use crate::model::{Candidates, Side};
 
 pub(super) struct Scan<'a> {
     task: &'a Task<'a>,
@@ -44,15 +39,10 @@ const SMALL_BLOCK: usize = 32;
 const LARGE_BLOCK: usize = 256;
 
 /// What a thread keeps from one chunk to the next.
+#[derive(Default)]
 pub(super) struct State {
     partners: Partners,
     near: Vec<u32>,
-}
-
-impl State {
-    pub(super) fn new() -> Self {
-        Self { partners: Partners::new(), near: Vec::new() }
-    }
 }
 
 impl<'a> Scan<'a> {
@@ -87,9 +77,11 @@ impl<'a> Scan<'a> {
                     for position in state.near.drain(..) {
                         let y = rows.ranks[position as usize];
                         let needed = partners.of_class(sets.class(y)).min_overlap;
-                        let (counted, overlap) = self.screen.verify(sets, [(x, 0), (y, 0)], needed);
-                        signature += u64::from(counted);
-                        matches.extend(overlap.map(|overlap| Match { x, y, overlap }));
+                        if self.screen.may_pair(sets, x, y, needed) {
+                            signature += 1;
+                            let overlap = overlap_from(sets.get(x), sets.get(y), 0, needed);
+                            matches.extend(overlap.map(|overlap| Match { x, y, overlap }));
+                        }
                     }
                 }
             }
@@ -105,10 +97,7 @@ impl Rows {
     fn new(task: &Task<'_>, screen: &Screen, side: Side) -> Self {
         let sets = task.sets;
         let ranks: Vec<u32> = (0..sets.len() as u32).filter(|&rank| sets.side(rank) == side).collect();
-        let mut signatures = screen.columns(ranks.len());
-        for (word, column) in signatures.columns_mut().enumerate() {
-            column.iter_mut().zip(&ranks).for_each(|(slot, &rank)| *slot = screen.short(rank)[word]);
-        }
+        let signatures = screen.columns(&ranks);
         let mut blocks: Vec<Block> = Vec::new();
         for (position, &rank) in (0u32..).zip(&ranks) {
             let class = sets.class(rank);

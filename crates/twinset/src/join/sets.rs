@@ -196,6 +196,21 @@ impl<'a> OrderedSets<'a> {
         self.sizes[self.classes[rank as usize] as usize]
     }
 
+    /// Which part of all sets a set of this side may pair with, as far as collections go.
+    pub(super) fn share_of_others(&self, side: Side) -> f64 {
+        match self.collections() {
+            Collections::One => 1.0,
+            Collections::Two => self.sides.iter().filter(|&&other| other != side).count() as f64 / self.len() as f64,
+        }
+    }
+
+    /// The average number of tokens of a set.
+    pub(super) fn average_size(&self) -> usize {
+        let classes = self.sizes.iter().zip(self.size_starts.windows(2));
+        let tokens: u64 = classes.map(|(&size, ranks)| u64::from(size) * u64::from(ranks[1] - ranks[0])).sum();
+        tokens as usize / self.len().max(1)
+    }
+
     /// The different sizes, in order. A position in this list is a size class.
     pub(super) fn sizes(&self) -> &[u32] {
         &self.sizes
@@ -232,6 +247,11 @@ impl<'a> OrderedSets<'a> {
         4 * self.tokens.len() as u64 + 8 * (postings + starts) + 16 * self.len() as u64
     }
 
+    /// The tokens of all records, those of identical ones included.
+    pub(super) fn tokens(&self) -> &[u32] {
+        self.tokens
+    }
+
     pub(super) fn distinct_tokens(&self) -> u32 {
         self.distinct_tokens
     }
@@ -258,6 +278,10 @@ impl<T> BySide<T> {
     pub(super) fn build(collections: Collections, build: impl Fn(Side) -> T) -> Self {
         let right = (collections == Collections::Two).then(|| build(Side::Right));
         Self { left: build(Side::Left), right }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        std::iter::once(&self.left).chain(&self.right)
     }
 
     /// What a set of this side probes.

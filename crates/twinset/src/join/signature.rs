@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::fetch::fetch;
 use super::sets::OrderedSets;
 
 /// How token ids become bits of a signature of some length.
@@ -22,19 +23,24 @@ pub(super) struct Bits {
     last_token: u32,
     /// How many bits there are.
     count: u32,
+    /// 2⁶⁴ divided by that, rounded up, to divide by multiplication.
+    reciprocal: u64,
 }
 
 impl Bits {
     pub(super) fn new(sets: &OrderedSets<'_>, words: usize) -> Self {
-        Self { last_token: sets.distinct_tokens().saturating_sub(1), count: 64 * words as u32 }
+        let count = 64 * words as u32;
+        let reciprocal = u64::MAX / u64::from(count) + 1;
+        Self { last_token: sets.distinct_tokens().saturating_sub(1), count, reciprocal }
     }
 
     /// Writes a set's signature to words that were zero.
     pub(super) fn write(self, set: &[u32], signature: &mut [u64]) {
         for &token in set {
             let from_end = self.last_token - token;
-            let (round, place) = (from_end / self.count, from_end % self.count);
-            let bit = if round % 2 == 0 { place } else { self.count - 1 - place };
+            let round = ((u128::from(self.reciprocal) * u128::from(from_end)) >> 64) as u32;
+            let place = from_end - round * self.count;
+            let bit = if round.is_multiple_of(2) { place } else { self.count - 1 - place };
             signature[(bit / 64) as usize] ^= 1 << (bit % 64);
         }
     }
@@ -56,11 +62,6 @@ impl Signatures {
         Self { words, all }
     }
 
-    /// How many words each has.
-    pub(super) fn words(&self) -> usize {
-        self.words
-    }
-
     pub(super) fn get(&self, rank: u32) -> &[u64] {
         &self.all[rank as usize * self.words..][..self.words]
     }
@@ -80,16 +81,28 @@ const STEP: usize = 8;
 
 impl Columns {
     /// Room for so many signatures of so many words.
-    pub(super) fn new(width: usize, length: usize) -> Self {
+    fn new(width: usize, length: usize) -> Self {
         // A step may read past the end. An odd number of cache lines keeps the columns out of each other's way.
         let stride = ((length + STEP).div_ceil(STEP) | 1) * STEP;
         Self { width, length, stride, words: vec![0; stride * width] }
     }
 
-    /// The columns as slices that can be written apart from each other.
-    pub(super) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
-        let length = self.length;
-        self.words.chunks_exact_mut(self.stride).map(move |column| &mut column[..length])
+    /// Columns of the signatures of these sets.
+    pub(super) fn of(signatures: &Signatures, ranks: &[u32]) -> Self {
+        const AT_ONCE: usize = 4096;
+        let mut columns = Self::new(signatures.words, ranks.len());
+        for (word, column) in columns.words.chunks_exact_mut(columns.stride).enumerate() {
+            let parts = column.par_chunks_mut(AT_ONCE).zip(ranks.par_chunks(AT_ONCE));
+            parts.for_each(|(column, ranks)| {
+                column.iter_mut().zip(ranks).for_each(|(slot, &rank)| *slot = signatures.get(rank)[word]);
+            });
+        }
+        columns
+    }
+
+    /// Fetches the signatures from a position on into the cache.
+    pub(super) fn fetch(&self, position: usize) {
+        self.words.chunks_exact(self.stride).for_each(|column| fetch(&column[position..]));
     }
 
     /// Adds to `near` the positions within the range whose signatures differ from `own` in at most `limit` bits.

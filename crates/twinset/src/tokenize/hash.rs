@@ -12,7 +12,12 @@ pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
 /// A hash of ids within one run, for looking up runs of them.
 pub(crate) fn id_hash(ids: &[u32], seed: u32) -> u64 {
     let mut hash = u64::from(seed) ^ 0x9e37_79b9_7f4a_7c15;
-    for &id in ids {
+    let (fours, rest) = ids.as_chunks();
+    for &[a, b, c, d] in fours {
+        let (ab, cd) = (u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32);
+        hash = fold(hash ^ ab ^ 0xa076_1d64_78bd_642f, cd ^ 0xe703_7ed1_a0b4_28db);
+    }
+    for &id in rest {
         hash = fold(hash ^ u64::from(id) ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db);
     }
     fold(hash ^ ids.len() as u64, 0x8ebc_6af0_9c88_c6e3)
