@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::options::Algorithm;
 use super::prefix::{self, Prefix, list_starts};
 use super::probe::{Found, Partners, Task, chunks, each_chunk};
@@ -30,6 +32,8 @@ pub(super) struct Plan {
     chunks: Vec<Range<u32>>,
     /// The way of each chunk.
     ways: Vec<Way>,
+    /// Where the posting lists start, if that was looked at.
+    starts: Option<BySide<Vec<u64>>>,
     reason: Option<String>,
 }
 
@@ -47,7 +51,8 @@ const SAMPLE: usize = 16;
 impl Plan {
     /// The plan for `prefix`, for `scan`, or for whichever costs less.
     pub(super) fn new(task: &Task<'_>, algorithm: Algorithm) -> Self {
-        let mut plan = Self { short: ShortLength::choose(task), chunks: chunks(task), ways: Vec::new(), reason: None };
+        let (short, chunks) = (ShortLength::choose(task), chunks(task));
+        let mut plan = Self { short, chunks, ways: Vec::new(), starts: None, reason: None };
         match algorithm {
             Algorithm::Prefix => plan.ways = vec![Way::Prefix; plan.chunks.len()],
             Algorithm::Scan => plan.ways = vec![Way::Scan; plan.chunks.len()],
@@ -61,7 +66,7 @@ impl Plan {
         let sets = task.sets;
         let starts = BySide::build(sets.collections(), |side| list_starts(task, side));
         let index = cost::INDEX * starts.iter().map(|starts| starts[starts.len() - 1] as f64).sum::<f64>();
-        let costs: Vec<(f64, f64)> = self.chunks.iter().map(|chunk| self.cost(task, &starts, chunk)).collect();
+        let costs: Vec<(f64, f64)> = self.chunks.par_iter().map(|chunk| self.cost(task, &starts, chunk)).collect();
         let scan: f64 = costs.iter().map(|cost| cost.0).sum();
         let prefix = index + costs.iter().map(|cost| cost.1).sum::<f64>();
         let mixed = index + costs.iter().map(|cost| cost.0.min(cost.1)).sum::<f64>();
@@ -77,6 +82,7 @@ impl Plan {
             scan * 1e-9,
             prefix * 1e-9
         );
+        self.starts = Some(starts);
         self.reason = Some(match self.algorithm() {
             Algorithm::Auto => format!("{estimate}, {} {:.2} s", self.ranges(task), mixed * 1e-9),
             _ => estimate,
@@ -129,14 +135,18 @@ impl Plan {
     }
 
     /// Why this plan was chosen, if there was a choice.
-    pub(super) fn into_reason(self) -> Option<String> {
-        self.reason
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
     }
 
     /// Joins as planned.
-    pub(super) fn run(&self, task: &Task<'_>) -> Result<Found> {
+    pub(super) fn run(mut self, task: &Task<'_>) -> Result<Found> {
         let screen = Screen::new(task, self.short);
-        let prefix = self.uses(Way::Prefix).then(|| Prefix::new(task, &screen));
+        let starts = self.starts.take();
+        let prefix = self.uses(Way::Prefix).then(|| {
+            let build = || BySide::build(task.sets.collections(), |side| list_starts(task, side));
+            Prefix::new(task, &screen, starts.unwrap_or_else(build))
+        });
         let scan = self.uses(Way::Scan).then(|| Scan::new(task, &screen));
         let new_state = || (prefix::State::default(), scan::State::default());
         each_chunk(task, &self.chunks, new_state, |states, chunk, matches| {

@@ -115,9 +115,8 @@ fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Match>, Stats)> {
         Algorithm::PpJoinPlus => ppjoin::join(task, Some(task.max_depth))?,
         Algorithm::Auto | Algorithm::Prefix | Algorithm::Scan => {
             let plan = Plan::new(task, algorithm);
-            let found = plan.run(task)?;
-            (ran, chosen_because) = (plan.algorithm(), plan.into_reason());
-            found
+            (ran, chosen_because) = (plan.algorithm(), plan.reason().map(str::to_owned));
+            plan.run(task)?
         }
     };
     let stats = Stats {

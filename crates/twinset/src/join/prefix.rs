@@ -11,6 +11,8 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::fetch::fetch;
 use super::probe::{Match, Partners, Task, add_free_pairs};
 use super::screen::Screen;
@@ -151,8 +153,9 @@ impl Asking {
 }
 
 impl<'a> Prefix<'a> {
-    pub(super) fn new(task: &'a Task<'a>, screen: &'a Screen) -> Self {
-        let lists = BySide::build(task.sets.collections(), |side| Lists::new(task, screen, side));
+    /// Makes the lists, which start where `list_starts` says.
+    pub(super) fn new(task: &'a Task<'a>, screen: &'a Screen, starts: BySide<Vec<u64>>) -> Self {
+        let lists = starts.map(|side, starts| Lists::new(task, screen, side, starts));
         Self { task, screen, lists }
     }
 
@@ -291,40 +294,70 @@ impl Lists {
         self.starts[token] as usize..self.starts[token + 1] as usize
     }
 
-    fn new(task: &Task<'_>, screen: &Screen, side: Side) -> Self {
-        let mut starts = list_starts(task, side);
+    fn new(task: &Task<'_>, screen: &Screen, side: Side, starts: Vec<u64>) -> Self {
+        let first_token = task.sets.singletons();
         let mut ranks = vec![0; starts[starts.len() - 1] as usize];
-        each_posting(task, side, |token, rank| {
-            let next = &mut starts[token];
-            ranks[*next as usize] = rank;
-            *next += 1;
+        let (mut parts, mut rest) = (Vec::new(), ranks.as_mut_slice());
+        for tokens in token_ranges(task, side) {
+            let starts = &starts[(tokens.start - first_token) as usize..=(tokens.end - first_token) as usize];
+            let (part, others) = rest.split_at_mut((starts[starts.len() - 1] - starts[0]) as usize);
+            parts.push((tokens, starts, part));
+            rest = others;
+        }
+        parts.into_par_iter().for_each(|(tokens, starts, ranks)| {
+            let mut next = starts.to_vec();
+            each_posting(task, side, &tokens, |token, rank| {
+                ranks[(next[token] - starts[0]) as usize] = rank;
+                next[token] += 1;
+            });
         });
-        // Each start has moved to its end, which is the next one's start.
-        starts.rotate_right(1);
-        starts[0] = 0;
         let signatures = screen.columns(&ranks);
-        Self { first_token: task.sets.singletons(), starts, ranks, signatures }
+        Self { first_token, starts, ranks, signatures }
     }
 }
 
 /// Where each token's list starts, counted from the first token that has one, and the end of the last.
 pub(super) fn list_starts(task: &Task<'_>, side: Side) -> Vec<u64> {
-    let mut starts = vec![0u64; (task.sets.distinct_tokens() - task.sets.singletons()) as usize + 1];
-    each_posting(task, side, |token, _| starts[token] += 1);
+    let lengths = token_ranges(task, side).into_par_iter().map(|tokens| {
+        let mut lengths = vec![0u64; tokens.len()];
+        each_posting(task, side, &tokens, |token, _| lengths[token] += 1);
+        lengths
+    });
+    let mut starts = lengths.collect::<Vec<_>>().concat();
     let mut end = 0;
     for start in &mut starts {
         end += std::mem::replace(start, end);
     }
+    starts.push(end);
     starts
 }
 
-/// Goes through the indexed prefixes of one side's sets, in order of size.
-fn each_posting(task: &Task<'_>, side: Side, mut push: impl FnMut(usize, u32)) {
-    let (sets, first_token) = (task.sets, task.sets.singletons());
+/// The tokens that can have lists, in a range for each thread with about as many postings as the others.
+fn token_ranges(task: &Task<'_>, side: Side) -> Vec<Range<u32>> {
+    const SAMPLE: usize = 256;
+    let sets = task.sets;
+    let step = sets.len().div_ceil(SAMPLE).max(1);
+    let mut sample: Vec<u32> = Vec::new();
+    for rank in (0..sets.len() as u32).step_by(step).filter(|&rank| sets.side(rank) == side) {
+        let length = task.bounds.index_prefix(sets.size(rank), side) as usize;
+        sample.extend(sets.get(rank)[..length].iter().filter(|&&token| token >= sets.singletons()));
+    }
+    sample.sort_unstable();
+    let parts = rayon::current_num_threads();
+    let mut bounds = vec![sets.singletons()];
+    bounds.extend((1..parts).filter_map(|part| sample.get(part * sample.len() / parts)));
+    bounds.push(sets.distinct_tokens());
+    bounds.windows(2).map(|range| range[0]..range[1]).collect()
+}
+
+/// Goes through the indexed prefixes of one side's sets, in order of size, for tokens of a range.
+/// Tokens are counted from the first of the range.
+fn each_posting(task: &Task<'_>, side: Side, tokens: &Range<u32>, mut push: impl FnMut(usize, u32)) {
+    let sets = task.sets;
     for rank in (0..sets.len() as u32).filter(|&rank| sets.side(rank) == side) {
         let length = task.bounds.index_prefix(sets.size(rank), side) as usize;
-        for &token in sets.get(rank)[..length].iter().filter(|&&token| token >= first_token) {
-            push((token - first_token) as usize, rank);
+        for &token in sets.get(rank)[..length].iter().filter(|token| tokens.contains(token)) {
+            push((token - tokens.start) as usize, rank);
         }
     }
 }

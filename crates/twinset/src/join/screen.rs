@@ -4,6 +4,8 @@
 //! one; what passes that is verified. Longer signatures turn away more and cost more. How much more depends on the
 //! data and the threshold, so both lengths are chosen by what they would have cost for a sample of pairs.
 
+use rayon::prelude::*;
+
 use super::fetch::fetch;
 use super::probe::{Partner, Task};
 use super::sets::OrderedSets;
@@ -89,33 +91,28 @@ impl ShortLength {
         let (sets, bounds, kernel) = (task.sets, task.bounds, Kernel::new(task.run.portable));
         let count = sets.len().min(SAMPLE);
         let sample: Vec<u32> = (0..count).map(|at| (at * sets.len() / count) as u32).collect();
-        let signatures = SHORT.map(|words| {
-            let bits = Bits::new(sets, words);
-            let signature = |&rank: &u32| {
-                let mut signature = vec![0; words];
-                bits.write(sets.get(rank), &mut signature);
-                signature
-            };
-            sample.iter().map(signature).collect::<Vec<_>>()
-        });
-        let (mut pairs, mut passed) = (0, [0; SHORT.len()]);
+        // Pairs of suitable sizes, by their places in the sample, and how much they may differ.
+        let mut pairs: Vec<(usize, usize, u32)> = Vec::new();
         for (i, &x) in sample.iter().enumerate() {
-            for (j, &y) in sample[..i].iter().enumerate() {
-                let (size, side, other) = (sets.size(x), sets.side(x), sets.size(y));
-                if !bounds.partner_sizes(size, side).contains(&other) {
-                    continue;
-                }
-                let Some(limit) = max_distance(size, other, bounds.min_overlap_of(size, side, other)) else { continue };
-                pairs += 1;
-                for (passed, signatures) in passed.iter_mut().zip(&signatures) {
-                    *passed += u32::from(distance(kernel, &signatures[i], &signatures[j]) <= limit);
-                }
+            let (size, side) = (sets.size(x), sets.side(x));
+            let sizes = bounds.partner_sizes(size, side);
+            for (j, other) in sample[..i].iter().map(|&y| sets.size(y)).enumerate() {
+                let limit = max_distance(size, other, bounds.min_overlap_of(size, side, other));
+                pairs.extend(limit.filter(|_| sizes.contains(&other)).map(|limit| (i, j, limit)));
             }
         }
-        let costs = SHORT.iter().zip(&passed).map(|(&words, &passed)| {
-            let further = f64::from(passed) / f64::from(pairs.max(1)) * cost::LONG;
-            Self { words, cost: cost::SHORT + cost::SHORT_WORD * words as f64 + further }
-        });
-        costs.min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there are lengths to choose from")
+        let with_length = |&words: &usize| {
+            let bits = Bits::new(sets, words);
+            let mut signatures = vec![0; words * count];
+            signatures.chunks_exact_mut(words).zip(&sample).for_each(|(signature, &rank)| {
+                bits.write(sets.get(rank), signature);
+            });
+            let signature = |at: usize| &signatures[at * words..][..words];
+            let passes = |&&(i, j, limit): &&(usize, usize, u32)| distance(kernel, signature(i), signature(j)) <= limit;
+            let passed = pairs.iter().filter(passes).count() as f64 / pairs.len().max(1) as f64;
+            Self { words, cost: cost::SHORT + cost::SHORT_WORD * words as f64 + cost::LONG * passed }
+        };
+        let lengths: Vec<Self> = SHORT.par_iter().map(with_length).collect();
+        lengths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there are lengths to choose from")
     }
 }

@@ -280,6 +280,10 @@ impl<T> BySide<T> {
         Self { left: build(Side::Left), right }
     }
 
+    pub(super) fn map<U>(self, mut map: impl FnMut(Side, T) -> U) -> BySide<U> {
+        BySide { left: map(Side::Left, self.left), right: self.right.map(|right| map(Side::Right, right)) }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         std::iter::once(&self.left).chain(&self.right)
     }
