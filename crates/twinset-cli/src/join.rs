@@ -179,6 +179,10 @@ impl Join {
             let records = count(stats.empty_records, "record");
             lines.push(format!("{records} without any token took no part (--empty lets them)"));
         }
+        if stats.without_partner > 0 {
+            let records = count(stats.without_partner, "record");
+            lines.push(format!("{records} with too few tokens of the other collection to have a partner"));
+        }
         if let Some(file) = &self.read.rejects {
             lines.push(format!("{} left out, see {}", count(collection.rejected, "bad record"), file.display()));
         }

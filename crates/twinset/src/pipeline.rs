@@ -11,7 +11,8 @@ use crate::tokenize::{TokenOptions, Tokenizer};
 /// Finds the pairs that the options ask for.
 ///
 /// [`Joined::iter`] has all of them that reach the threshold; [`Joined::selected`] has what [`top`](JoinOptions::top) and
-/// [`best`](JoinOptions::best) leave. Without a threshold, one is found that lets enough pairs pass for `top`.
+/// [`best`](JoinOptions::best) leave. With `top` no threshold is needed, and pairs that cannot be among the most similar
+/// are not looked for: the bound rises as better ones are found.
 ///
 /// ```
 /// use twinset::{Input, JoinOptions, Run, TokenSets, join};
@@ -30,9 +31,11 @@ pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined
 /// As [`join`], but only pairs whose records have the same class, if there are classes: one for every record, those of
 /// the right collection after those of the left.
 pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOptions, run: &Run) -> Result<Joined> {
+    // A one-to-one choice, or one within classes, may need pairs beyond the best.
+    let best_only = options.top.filter(|_| !options.best && classes.is_none());
     let join_at = |threshold| {
         let bounds = Bounds::new(options.measure, threshold, input.collections())?;
-        let joined = join_exactly(input, &bounds, options, run)?;
+        let joined = join_exactly(input, &bounds, options, best_only, run)?;
         Ok(match classes {
             Some(classes) => joined.within_classes(classes.to_vec()),
             None => joined,

@@ -51,7 +51,7 @@ pub(super) fn join(task: &Task<'_>) -> Result<Found> {
                 matches.push(Match { x: rank, y: y_rank, overlap });
             }
         }
-        add_free_pairs(task, rank, matches);
+        add_free_pairs(task, bounds, rank, matches);
         Candidates { prefix: Some(candidates), ..Candidates::default() }
     })
 }

@@ -101,8 +101,8 @@ impl Plan {
             let share = suitable / sets.len() as f64;
             let length = task.bounds.probe_prefix(sets.size(x), side) as usize;
             let starts = starts.probed_by(side);
-            for &token in sets.get(x)[..length].iter().filter(|&&token| token >= sets.singletons()) {
-                let token = (token - sets.singletons()) as usize;
+            for &token in sets.get(x)[..length].iter().filter(|&&token| token >= sets.unshared()) {
+                let token = (token - sets.unshared()) as usize;
                 let postings = (starts[token + 1] - starts[token]) as f64;
                 prefix += cost::LOOK_UP + share * postings * (self.short.cost + cost::POSTING);
             }

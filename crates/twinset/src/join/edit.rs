@@ -8,6 +8,7 @@ use rapidfuzz::distance::levenshtein;
 use rayon::prelude::*;
 
 use super::probe::{Match, Task};
+use super::rising::RisingBounds;
 use super::sets::{Groups, OrderedSets};
 use super::{JoinOptions, Joined, find};
 use crate::model::{Bounds, Measure, Result, Run, Strings, TokenSets};
@@ -18,6 +19,7 @@ pub(super) fn join(
     left: Option<usize>,
     bounds: &Bounds,
     options: &JoinOptions,
+    best_only: Option<usize>,
     run: &Run,
 ) -> Result<Joined> {
     let length = gram_length(texts, bounds.count());
@@ -40,7 +42,9 @@ pub(super) fn join(
         }
         *matches = near;
     };
-    let task = Task { sets: &ordered, bounds: &bounds, run, max_depth: options.max_depth, refine: Some(&keep_near) };
+    let rising = best_only.map(|wanted| RisingBounds::new(wanted, Measure::Edit, &bounds, &ordered, &groups));
+    let (max_depth, rising) = (options.max_depth, rising.as_ref());
+    let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine: Some(&keep_near), rising };
     let (matches, stats) = find(options.algorithm, &task)?;
     let sizes = ordered.into_sizes();
     Ok(Joined::new(Measure::Edit, &bounds, groups, sizes, matches, stats))

@@ -26,7 +26,7 @@ pub(super) struct Index {
 impl Index {
     /// Indexes the first `prefix(size, side)` tokens of every set of a side.
     pub(super) fn build(sets: &OrderedSets<'_>, side: Side, prefix: impl Fn(u32, Side) -> u32) -> Self {
-        let first_token = sets.singletons();
+        let first_token = sets.unshared();
         let mut starts = vec![0u64; (sets.distinct_tokens() - first_token) as usize + 1];
         let each_posting = |push: &mut dyn FnMut(usize, Posting)| {
             for rank in (0..sets.len() as u32).filter(|&rank| sets.side(rank) == side) {

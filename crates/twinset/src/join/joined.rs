@@ -72,7 +72,8 @@ impl Joined {
         let mut joined =
             Self { measure, groups, sizes, starts, neighbours, direction, classes: None, bounds: *bounds, stats };
         joined.stats.records = joined.groups.records() as u64;
-        joined.stats.empty_records = joined.stats.records - joined.groups.taking_part() as u64;
+        joined.stats.empty_records = joined.groups.empty() as u64;
+        joined.stats.without_partner = joined.groups.without_partner() as u64;
         joined.stats.distinct_sets = joined.groups.len() as u64;
         joined.stats.pairs = joined.count();
         joined

@@ -23,6 +23,7 @@ mod options;
 mod ppjoin;
 mod prefix;
 mod probe;
+mod rising;
 mod scan;
 mod screen;
 mod select;
@@ -39,6 +40,7 @@ use std::time::Instant;
 
 use self::auto::Plan;
 use self::probe::{Match, Task};
+use self::rising::RisingBounds;
 use self::sets::{Groups, OrderedSets};
 use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Stats, Strings, TokenSets};
 
@@ -80,15 +82,24 @@ impl Input<'_> {
     }
 }
 
-/// Finds all pairs within the bounds by the algorithm that the options name.
-pub(crate) fn join(input: Input<'_>, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
+/// Finds all pairs within the bounds by the algorithm that the options name; of the `best_only` most similar of them,
+/// if that is given, at least these.
+pub(crate) fn join(
+    input: Input<'_>,
+    bounds: &Bounds,
+    options: &JoinOptions,
+    best_only: Option<usize>,
+    run: &Run,
+) -> Result<Joined> {
     let begin = Instant::now();
     let mut joined = match (input, options.measure) {
-        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, options, run)?,
+        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, options, best_only, run)?,
         (Input::Sets(sets), measure) if measure != Measure::Edit => {
-            let groups = Groups::of_sets(sets, options.empty);
+            let groups = Groups::of_sets(sets, bounds, options.empty);
             let ordered = OrderedSets::new(sets, &groups);
-            let task = Task { sets: &ordered, bounds, run, max_depth: options.max_depth, refine: None };
+            let rising = best_only.map(|wanted| RisingBounds::new(wanted, measure, bounds, &ordered, &groups));
+            let (max_depth, rising) = (options.max_depth, rising.as_ref());
+            let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising };
             let (matches, stats) = find(options.algorithm, &task)?;
             let sizes = ordered.into_sizes();
             Joined::new(measure, bounds, groups, sizes, matches, stats)

@@ -82,7 +82,7 @@ pub(super) fn join(task: &Task<'_>, max_depth: Option<u32>) -> Result<Found> {
                 matches.push(Match { x: rank, y: y_rank, overlap });
             }
         }
-        add_free_pairs(task, rank, matches);
+        add_free_pairs(task, bounds, rank, matches);
         Candidates {
             prefix: Some(met),
             positional: Some(candidates + positional),

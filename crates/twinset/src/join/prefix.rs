@@ -16,10 +16,10 @@ use rayon::prelude::*;
 use super::fetch::fetch;
 use super::probe::{Match, Partners, Task, add_free_pairs};
 use super::screen::Screen;
-use super::sets::BySide;
+use super::sets::{BySide, OrderedSets};
 use super::signature::Columns;
 use super::verify::overlap_from;
-use crate::model::{Candidates, Side};
+use crate::model::{Bounds, Candidates, Side};
 
 pub(super) struct Prefix<'a> {
     task: &'a Task<'a>,
@@ -124,10 +124,9 @@ struct Reach {
 }
 
 impl Asking {
-    fn new(task: &Task<'_>, rank: u32) -> Self {
-        let sets = task.sets;
+    fn new(sets: &OrderedSets<'_>, bounds: &Bounds, rank: u32) -> Self {
         let mut partners = Partners::default();
-        partners.prepare(sets, task.bounds, rank);
+        partners.prepare(sets, bounds, rank);
         let (size, side) = (sets.size(rank), sets.side(rank));
         let limits = partners.by_class().iter().scan(None, |most: &mut Option<u32>, partner| {
             *most = (*most).max(partner.max_distance(size));
@@ -147,7 +146,7 @@ impl Asking {
             let end = sets.first_of(partners.first_class() + classes as u32);
             Reach { end, limit: classes.checked_sub(1).and_then(|last| limits[last]) }
         };
-        let reach = (0..task.bounds.probe_prefix(size, side)).map(reach).collect();
+        let reach = (0..bounds.probe_prefix(size, side)).map(reach).collect();
         Self { partners, reach }
     }
 }
@@ -162,21 +161,21 @@ impl<'a> Prefix<'a> {
     /// The pairs of these sets with earlier ones.
     pub(super) fn probe(&self, state: &mut State, ranks: Range<u32>, matches: &mut Vec<Match>) -> Candidates {
         state.met_by.resize(self.task.sets.len(), u32::MAX);
-        let mut signature = 0;
+        let (mut signature, bounds) = (0, self.task.bounds_now());
         for side in [Side::Left, Side::Right] {
             let sets: Vec<u32> = ranks.clone().filter(|&rank| self.task.sets.side(rank) == side).collect();
             if !sets.is_empty() {
-                signature += self.probe_side(state, &sets, side, matches);
+                signature += self.probe_side(state, &sets, side, &bounds, matches);
             }
         }
         for x in ranks {
-            add_free_pairs(self.task, x, matches);
+            add_free_pairs(self.task, &bounds, x, matches);
         }
         Candidates { signature: Some(signature), ..Candidates::default() }
     }
 
     /// The same for sets of one side. Returns how many pairs were verified.
-    fn probe_side(&self, state: &mut State, xs: &[u32], side: Side, matches: &mut Vec<Match>) -> u64 {
+    fn probe_side(&self, state: &mut State, xs: &[u32], side: Side, bounds: &Bounds, matches: &mut Vec<Match>) -> u64 {
         let sets = self.task.sets;
         let lists = self.lists.probed_by(side);
         let State { probes, met, near, by_set, met_by } = state;
@@ -185,7 +184,7 @@ impl<'a> Prefix<'a> {
         probes.clear();
         for (set, &x) in (0u32..).zip(xs) {
             if set == 0 || sets.class(xs[set as usize - 1]) != sets.class(x) {
-                chunk.asking.push(Asking::new(self.task, x));
+                chunk.asking.push(Asking::new(sets, bounds, x));
             }
             chunk.asks.push(chunk.asking.len() as u32 - 1);
             let tokens = (0u32..).zip(sets.get(x)).zip(&chunk.of(set).reach);
@@ -295,7 +294,7 @@ impl Lists {
     }
 
     fn new(task: &Task<'_>, screen: &Screen, side: Side, starts: Vec<u64>) -> Self {
-        let first_token = task.sets.singletons();
+        let first_token = task.sets.unshared();
         let mut ranks = vec![0; starts[starts.len() - 1] as usize];
         let (mut parts, mut rest) = (Vec::new(), ranks.as_mut_slice());
         for tokens in token_ranges(task, side) {
@@ -340,11 +339,11 @@ fn token_ranges(task: &Task<'_>, side: Side) -> Vec<Range<u32>> {
     let mut sample: Vec<u32> = Vec::new();
     for rank in (0..sets.len() as u32).step_by(step).filter(|&rank| sets.side(rank) == side) {
         let length = task.bounds.index_prefix(sets.size(rank), side) as usize;
-        sample.extend(sets.get(rank)[..length].iter().filter(|&&token| token >= sets.singletons()));
+        sample.extend(sets.get(rank)[..length].iter().filter(|&&token| token >= sets.unshared()));
     }
     sample.sort_unstable();
     let parts = rayon::current_num_threads();
-    let mut bounds = vec![sets.singletons()];
+    let mut bounds = vec![sets.unshared()];
     bounds.extend((1..parts).filter_map(|part| sample.get(part * sample.len() / parts)));
     bounds.push(sets.distinct_tokens());
     bounds.windows(2).map(|range| range[0]..range[1]).collect()

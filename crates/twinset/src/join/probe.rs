@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::rising::RisingBounds;
 use super::sets::OrderedSets;
 use super::verify::overlap;
 use crate::model::{Bounds, Candidates, Result, Run, Side};
@@ -18,6 +19,15 @@ pub(super) struct Task<'a> {
     /// A further check of what was found, where sets stand for something else. It is given matches in order of their
     /// sets, and keeps those that pass.
     pub(super) refine: Option<&'a Refine<'a>>,
+    /// Where only the best pairs are wanted, the bounds that these must meet.
+    pub(super) rising: Option<&'a RisingBounds<'a>>,
+}
+
+impl Task<'_> {
+    /// The bounds by now: those of the task, or stricter ones that are known to be enough.
+    pub(super) fn bounds_now(&self) -> Bounds {
+        self.rising.map_or(*self.bounds, RisingBounds::bounds)
+    }
 }
 
 pub(super) type Refine<'a> = dyn Fn(&mut Vec<Match>) + Sync + 'a;
@@ -98,6 +108,9 @@ where
                 matches.sort_unstable_by_key(|found| (found.x, found.y));
                 refine(&mut matches);
             }
+            if let Some(rising) = task.rising {
+                rising.keep_best(&mut matches);
+            }
             if !matches.is_empty() {
                 matches.shrink_to_fit();
                 found.push((chunk, matches));
@@ -118,16 +131,19 @@ where
     for (_, chunk) in chunks {
         matches.extend_from_slice(&chunk);
     }
+    if let Some(rising) = task.rising {
+        rising.drop_others(&mut matches);
+    }
     Ok((matches, candidates))
 }
 
 /// Adds the earlier sets that can form a pair with `x` without sharing a token, which no index finds: small sets at a
 /// large Hamming or edit distance, and the empty set, which is contained in every set.
-pub(super) fn add_free_pairs(task: &Task<'_>, x: u32, matches: &mut Vec<Match>) {
+pub(super) fn add_free_pairs(task: &Task<'_>, bounds: &Bounds, x: u32, matches: &mut Vec<Match>) {
     let (sets, size, side) = (task.sets, task.sets.size(x), task.sets.side(x));
     for y in 0..x {
-        let free = task.bounds.min_overlap_of(size, side, sets.size(y)) == 0;
-        if free && sets.may_pair(x, y) && task.bounds.partner_sizes(size, side).contains(&sets.size(y)) {
+        let free = bounds.min_overlap_of(size, side, sets.size(y)) == 0;
+        if free && sets.may_pair(x, y) && bounds.partner_sizes(size, side).contains(&sets.size(y)) {
             matches.push(Match { x, y, overlap: overlap(sets.get(x), sets.get(y)) });
         }
         // Longer sets are not free if this one is not. For empty ones it depends on the side.

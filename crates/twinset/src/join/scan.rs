@@ -41,7 +41,6 @@ const LARGE_BLOCK: usize = 256;
 /// What a thread keeps from one chunk to the next.
 #[derive(Default)]
 pub(super) struct State {
-    partners: Partners,
     near: Vec<u32>,
 }
 
@@ -53,13 +52,13 @@ impl<'a> Scan<'a> {
 
     /// The pairs of these sets with earlier ones.
     pub(super) fn probe(&self, state: &mut State, ranks: Range<u32>, matches: &mut Vec<Match>) -> Candidates {
-        let sets = self.task.sets;
-        let (mut size, mut signature) = (0, 0);
+        let (sets, bounds) = (self.task.sets, self.task.bounds_now());
+        let (mut size, mut signature, mut partners) = (0, 0, Partners::default());
         let ranks: Vec<u32> = ranks.collect();
         let alike = |&a: &u32, &b: &u32| sets.class(a) == sets.class(b) && sets.side(a) == sets.side(b);
         for run in ranks.chunk_by(alike) {
-            state.partners.prepare(sets, self.task.bounds, run[0]);
-            let (partners, own_size) = (&state.partners, sets.size(run[0]));
+            partners.prepare(sets, &bounds, run[0]);
+            let own_size = sets.size(run[0]);
             let rows = self.rows.probed_by(sets.side(run[0]));
             let first = rows.ranks.partition_point(|&rank| rank < partners.first_rank()) as u32;
             let ends: Vec<u32> = run.iter().map(|&x| rows.ranks.partition_point(|&rank| rank < x) as u32).collect();
@@ -86,7 +85,7 @@ impl<'a> Scan<'a> {
                 }
             }
             for &x in run {
-                add_free_pairs(self.task, x, matches);
+                add_free_pairs(self.task, &bounds, x, matches);
             }
         }
         Candidates { size: Some(size), signature: Some(signature), ..Candidates::default() }

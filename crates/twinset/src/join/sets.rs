@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use crate::model::{Collections, Side, Strings, TokenSets};
+use crate::model::{Bounds, Collections, Side, Strings, TokenSets};
 use crate::tokenize::id_hash;
 
 /// Records with the same content, and of the same collection, form a group. Groups are numbered in order of the size
@@ -12,6 +12,8 @@ pub(super) struct Groups {
     collections: Collections,
     /// How many records there are in the left, or only, collection.
     left_len: usize,
+    /// How many records take no part as they are empty.
+    empty: usize,
     /// The group of each record; `NONE` for a record that does not take part.
     of_record: Vec<u32>,
     /// Where each group's members start; one more entry than there are groups.
@@ -23,14 +25,25 @@ pub(super) struct Groups {
 const NONE: u32 = u32::MAX;
 
 impl Groups {
-    /// Groups by token set. Records without tokens are left out unless `empty`.
-    pub(super) fn of_sets(sets: &TokenSets, empty: bool) -> Self {
+    /// Groups by token set. Records without tokens are left out unless `empty`; of two collections, also those that
+    /// share too few tokens with the other to have a partner.
+    pub(super) fn of_sets(sets: &TokenSets, bounds: &Bounds, empty: bool) -> Self {
+        let can_pair = |record: usize| {
+            if sets.collections() == Collections::One {
+                return true;
+            }
+            let (size, side) = (sets.size(record), sets.side(record));
+            let smallest = (*bounds.partner_sizes(size, side).start()).max(u32::from(!empty));
+            let least = bounds.min_overlap_of(size, side, smallest) as usize;
+            // Tokens that can be shared stand at the end.
+            let shared = |token: &u32| *token >= sets.unshared();
+            least == 0 || sets.get(record).iter().rev().take_while(|token| shared(token)).take(least).count() == least
+        };
         Self::new(
             sets.len(),
-            sets.collections(),
-            sets.left_len(),
-            |record| empty || sets.size(record) > 0,
-            |record| id_hash(sets.get(record), 0),
+            (sets.collections(), sets.left_len()),
+            |record| sets.size(record) == 0 && !empty,
+            |record| can_pair(record).then(|| id_hash(sets.get(record), 0)),
             |a, b| sets.get(a) == sets.get(b),
             |record| sets.size(record),
         )
@@ -40,25 +53,29 @@ impl Groups {
     pub(super) fn of_texts(texts: &Strings, grams: &TokenSets, empty: bool) -> Self {
         Self::new(
             texts.len(),
-            grams.collections(),
-            grams.left_len(),
-            |record| empty || !texts.get(record).is_empty(),
-            |record| xxhash_rust::xxh3::xxh3_64(texts.get(record).as_bytes()),
+            (grams.collections(), grams.left_len()),
+            |record| texts.get(record).is_empty() && !empty,
+            |record| Some(xxhash_rust::xxh3::xxh3_64(texts.get(record).as_bytes())),
             |a, b| texts.get(a) == texts.get(b),
             |record| grams.size(record),
         )
     }
 
+    /// `hash` is that of a record's content, or `None` if the record cannot have a partner.
     fn new(
         records: usize,
-        collections: Collections,
-        left_len: usize,
-        takes_part: impl Fn(usize) -> bool,
-        hash: impl Fn(usize) -> u64 + Sync + Send,
+        (collections, left_len): (Collections, usize),
+        is_empty: impl Fn(usize) -> bool + Sync,
+        hash: impl Fn(usize) -> Option<u64> + Sync,
         same: impl Fn(usize, usize) -> bool,
         size: impl Fn(usize) -> u32,
     ) -> Self {
-        let hashes: Vec<u64> = (0..records).into_par_iter().map(&hash).collect();
+        const NO_HASH: u64 = 0;
+        let hash = |record: usize| match hash(record) {
+            Some(hash) if !is_empty(record) => hash.max(NO_HASH + 1),
+            _ => NO_HASH,
+        };
+        let hashes: Vec<u64> = (0..records).into_par_iter().map(hash).collect();
         let mut table: HashTable<u32> = HashTable::new();
         // For now a record's group is named by its first record.
         let mut of_record: Vec<u32> = Vec::with_capacity(records);
@@ -67,11 +84,11 @@ impl Groups {
             if record == left_len {
                 table.clear();
             }
-            if !takes_part(record) {
+            let hash = hashes[record];
+            if hash == NO_HASH {
                 of_record.push(NONE);
                 continue;
             }
-            let hash = hashes[record];
             let first = table.find(hash, |&first| hashes[first as usize] == hash && same(first as usize, record));
             let first = first.copied().unwrap_or_else(|| {
                 table.insert_unique(hash, record as u32, |&first| hashes[first as usize]);
@@ -103,7 +120,8 @@ impl Groups {
             members[next[group as usize] as usize] = record as u32;
             next[group as usize] += 1;
         }
-        Self { collections, left_len, of_record, starts, members }
+        let empty = (0..records).filter(|&record| is_empty(record)).count();
+        Self { collections, left_len, empty, of_record, starts, members }
     }
 
     pub(super) fn collections(&self) -> Collections {
@@ -118,9 +136,14 @@ impl Groups {
         self.of_record.len()
     }
 
-    /// How many records take part.
-    pub(super) fn taking_part(&self) -> usize {
-        self.members.len()
+    /// How many records take no part as they are empty.
+    pub(super) fn empty(&self) -> usize {
+        self.empty
+    }
+
+    /// How many others take no part as they share too few tokens with the other collection.
+    pub(super) fn without_partner(&self) -> usize {
+        self.records() - self.members.len() - self.empty
     }
 
     /// How many groups there are.
@@ -152,7 +175,7 @@ pub(super) struct OrderedSets<'a> {
     /// The collection of each set; empty for a self-join.
     sides: Vec<Side>,
     distinct_tokens: u32,
-    singletons: u32,
+    unshared: u32,
 }
 
 impl<'a> OrderedSets<'a> {
@@ -180,7 +203,7 @@ impl<'a> OrderedSets<'a> {
             classes,
             sides,
             distinct_tokens: sets.distinct_tokens(),
-            singletons: sets.singletons(),
+            unshared: sets.unshared(),
         }
     }
 
@@ -243,7 +266,7 @@ impl<'a> OrderedSets<'a> {
     pub(super) fn bytes_with_index(&self, prefix: impl Fn(u32, Side) -> u32) -> u64 {
         let postings = |rank: u32| u64::from(prefix(self.size(rank), self.side(rank)));
         let postings: u64 = (0..self.len() as u32).map(postings).sum();
-        let starts = u64::from(self.distinct_tokens - self.singletons);
+        let starts = u64::from(self.distinct_tokens - self.unshared);
         4 * self.tokens.len() as u64 + 8 * (postings + starts) + 16 * self.len() as u64
     }
 
@@ -256,8 +279,8 @@ impl<'a> OrderedSets<'a> {
         self.distinct_tokens
     }
 
-    pub(super) fn singletons(&self) -> u32 {
-        self.singletons
+    pub(super) fn unshared(&self) -> u32 {
+        self.unshared
     }
 
     /// The size of each set, by rank.

@@ -14,6 +14,9 @@ pub struct Stats {
     pub records: u64,
     /// Records without tokens; they take part only when asked for.
     pub empty_records: u64,
+    /// Records that took no part as they share too few tokens with the other collection to have a partner.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_partner: u64,
     /// Different sets that took part.
     pub distinct_sets: u64,
     /// Tokens of all records.
@@ -29,6 +32,10 @@ pub struct Stats {
     /// The most memory that the process held.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How many pairs of different sets were left after each filter; `None` where the algorithm has no such filter.

@@ -206,6 +206,20 @@ impl Bounds {
         Self { rule: Rule::EditGrams { q }, ..self }
     }
 
+    /// The same measure for pairs that are at least as similar as one with this value, which a float cannot tell
+    /// exactly: the bounds are a little laxer, but never laxer than these.
+    pub(crate) fn raised_to(self, value: f64) -> Self {
+        let steps = 10u64.pow(MAX_DIGITS as u32);
+        let (p, q) = match self.rule {
+            Rule::Hamming | Rule::EditGrams { .. } => (self.p.min(value as u64), 1),
+            Rule::Overlap => (self.p.max(value as u64), 1),
+            _ => ((value * steps as f64) as u64, steps),
+        };
+        let is_count = q == 1;
+        let p = if is_count { p } else { p.saturating_sub(1) };
+        if !is_count && p * self.q <= self.p * q { self } else { Self { p, q, ..self } }
+    }
+
     /// The threshold of a measure that counts.
     pub(crate) fn count(self) -> u32 {
         u32::try_from(self.p).unwrap_or(u32::MAX)

@@ -27,8 +27,8 @@ pub struct TokenSets {
     left: Option<u32>,
     /// How many different tokens there are.
     distinct: u32,
-    /// How many of them occur in a single record; they have the smallest ids.
-    singletons: u32,
+    /// How many of them no two records share that could form a pair; they have the smallest ids.
+    unshared: u32,
 }
 
 impl TokenSets {
@@ -65,9 +65,31 @@ impl TokenSets {
     }
 
     /// The same records as two collections, the first `left` of them being the left one.
+    ///
+    /// Tokens that occur in one of the two only come before all others, so that records with nothing in the other
+    /// collection are recognised at a glance.
     pub fn split_at(mut self, left: u32) -> Self {
         assert!(left as usize <= self.len(), "the left collection cannot have more records than there are");
         self.left = Some(left);
+        let (left, right) = self.tokens.split_at(self.offsets[left as usize] as usize);
+        let occurring = |tokens: &[u32]| {
+            let mut occurs = vec![false; self.distinct as usize];
+            tokens.iter().for_each(|&token| occurs[token as usize] = true);
+            occurs
+        };
+        let (in_left, in_right) = rayon::join(|| occurring(left), || occurring(right));
+        let is_shared = |token: usize| in_left[token] && in_right[token];
+        let mut ranks = vec![0; self.distinct as usize];
+        let unshared = (0..ranks.len()).filter(|&token| !is_shared(token));
+        let order: Vec<usize> = unshared.chain((0..ranks.len()).filter(|&token| is_shared(token))).collect();
+        for (rank, token) in order.into_iter().enumerate() {
+            ranks[token] = rank as u32;
+        }
+        self.unshared = (0..ranks.len()).filter(|&token| !is_shared(token)).count() as u32;
+        self.tokens.par_iter_mut().for_each(|token| *token = ranks[*token as usize]);
+        for record in self.offsets.windows(2) {
+            self.tokens[record[0] as usize..record[1] as usize].sort_unstable();
+        }
         self
     }
 
@@ -92,7 +114,7 @@ impl TokenSets {
         for &token in &seen {
             next[frequency[token as usize] as usize + 1] += 1;
         }
-        let singletons = next.get(2).copied().unwrap_or(0);
+        let unshared = next.get(2).copied().unwrap_or(0);
         let distinct = seen.len() as u32;
         for bucket in 1..next.len() {
             next[bucket] += next[bucket - 1];
@@ -125,7 +147,7 @@ impl TokenSets {
                 rest = others;
             }
         });
-        Ok((Self { offsets, tokens, left: None, distinct, singletons }, rank))
+        Ok((Self { offsets, tokens, left: None, distinct, unshared }, rank))
     }
 
     /// The number of records, of both collections where there are two.
@@ -178,9 +200,10 @@ impl TokenSets {
         self.distinct
     }
 
-    /// How many tokens occur in a single record. They have the smallest ids, and no pair can share them.
-    pub fn singletons(&self) -> u32 {
-        self.singletons
+    /// How many tokens no pair can share, as they occur in a single record, or in one of two collections only. They
+    /// have the smallest ids.
+    pub fn unshared(&self) -> u32 {
+        self.unshared
     }
 }
 
