@@ -44,60 +44,81 @@ enum Way {
 }
 
 /// Both ways are used where that should take less than this part of the time of either.
-const MIX_BELOW: f64 = 0.95;
+const MIX_BELOW: f64 = 0.9;
+/// And save this much, in nanoseconds.
+const MIX_SAVES: f64 = 2e7;
 /// How many sets of a chunk are looked at to estimate its cost.
 const SAMPLE: usize = 16;
 
 impl Plan {
     /// The plan for `prefix`, for `scan`, or for whichever costs less.
     pub(super) fn new(task: &Task<'_>, algorithm: Algorithm) -> Self {
-        let (short, chunks) = (ShortLength::choose(task), chunks(task));
-        let mut plan = Self { short, chunks, ways: Vec::new(), starts: None, reason: None };
-        match algorithm {
-            Algorithm::Prefix => plan.ways = vec![Way::Prefix; plan.chunks.len()],
-            Algorithm::Scan => plan.ways = vec![Way::Scan; plan.chunks.len()],
-            _ => plan.choose(task),
+        let chunks = chunks(task);
+        let mut plan = match algorithm {
+            Algorithm::Scan => {
+                let ways = vec![Way::Scan; chunks.len()];
+                return Self { short: ShortLength::choose(task, usize::MAX), chunks, ways, starts: None, reason: None };
+            }
+            _ => {
+                let starts = BySide::build(task.sets.collections(), |side| list_starts(task, side));
+                let short = ShortLength::choose(task, words_for_postings(task, &starts));
+                let ways = vec![Way::Prefix; chunks.len()];
+                Self { short, chunks, ways, starts: Some(starts), reason: None }
+            }
+        };
+        if algorithm != Algorithm::Prefix {
+            plan.choose(task);
         }
         plan
     }
 
     /// Finds the cheapest way for each chunk.
     fn choose(&mut self, task: &Task<'_>) {
-        let sets = task.sets;
-        let starts = BySide::build(sets.collections(), |side| list_starts(task, side));
-        let index = cost::INDEX * starts.iter().map(|starts| starts[starts.len() - 1] as f64).sum::<f64>();
-        let costs: Vec<(f64, f64)> = self.chunks.par_iter().map(|chunk| self.cost(task, &starts, chunk)).collect();
-        let scan: f64 = costs.iter().map(|cost| cost.0).sum();
+        let starts = self.starts.as_ref().expect("made with the plan");
+        let index = cost::INDEX * postings(starts) as f64;
+        let for_scan = ShortLength::choose(task, usize::MAX);
+        let costs: Vec<(f64, f64)> =
+            self.chunks.par_iter().map(|chunk| self.cost(task, for_scan, starts, chunk)).collect();
+        let scan = costs.iter().map(|cost| cost.0).fold(0.0, |sum, cost| sum + cost);
         let prefix = index + costs.iter().map(|cost| cost.1).sum::<f64>();
         let mixed = index + costs.iter().map(|cost| cost.0.min(cost.1)).sum::<f64>();
         // Two ways need the room of both, which must be worth something.
-        let cheapest = |&(by_scan, by_prefix): &(f64, f64)| match mixed < MIX_BELOW * scan.min(prefix) {
+        let is_mixed = mixed < (MIX_BELOW * scan.min(prefix)).min(scan.min(prefix) - MIX_SAVES);
+        let cheapest = |&(by_scan, by_prefix): &(f64, f64)| match is_mixed {
             true if by_scan < by_prefix => Way::Scan,
             false if scan < prefix => Way::Scan,
             _ => Way::Prefix,
         };
         self.ways = costs.iter().map(cheapest).collect();
+        if !self.uses(Way::Prefix) {
+            (self.short, self.starts) = (for_scan, None);
+        }
         let estimate = format!(
             "comparing all signatures should take {:.2} s, looking up prefixes {:.2} s",
             scan * 1e-9,
             prefix * 1e-9
         );
-        self.starts = Some(starts);
         self.reason = Some(match self.algorithm() {
-            Algorithm::Auto => format!("{estimate}, {} {:.2} s", self.ranges(task), mixed * 1e-9),
+            Algorithm::Auto if is_mixed => format!("{estimate}, {} {:.2} s", self.ranges(task), mixed * 1e-9),
             _ => estimate,
         });
     }
 
     /// What a chunk should cost by scan, and by prefix, judging by a few of its sets.
-    fn cost(&self, task: &Task<'_>, starts: &BySide<Vec<u64>>, chunk: &Range<u32>) -> (f64, f64) {
+    fn cost(
+        &self,
+        task: &Task<'_>,
+        for_scan: ShortLength,
+        starts: &BySide<Vec<u64>>,
+        chunk: &Range<u32>,
+    ) -> (f64, f64) {
         let (sets, mut partners) = (task.sets, Partners::default());
         let (mut scan, mut prefix) = (0.0, 0.0);
         let step = chunk.len().div_ceil(SAMPLE);
         for x in chunk.clone().step_by(step) {
             partners.prepare(sets, task.bounds, x);
             let (side, suitable) = (sets.side(x), f64::from(x.saturating_sub(partners.first_rank())));
-            scan += suitable * sets.share_of_others(side) * self.short.cost;
+            scan += suitable * sets.share_of_others(side) * for_scan.cost;
             let share = suitable / sets.len() as f64;
             let length = task.bounds.probe_prefix(sets.size(x), side) as usize;
             let starts = starts.probed_by(side);
@@ -121,12 +142,12 @@ impl Plan {
         runs.collect::<Vec<_>>().join(" and ")
     }
 
-    /// The algorithm that does all the work, or `Auto` where both have a part.
+    /// The algorithm that does all the work, or `Auto` where both have a part, or none has anything to do.
     pub(super) fn algorithm(&self) -> Algorithm {
         match (self.uses(Way::Prefix), self.uses(Way::Scan)) {
-            (true, true) => Algorithm::Auto,
+            (true, false) => Algorithm::Prefix,
             (false, true) => Algorithm::Scan,
-            (_, false) => Algorithm::Prefix,
+            _ => Algorithm::Auto,
         }
     }
 
@@ -142,11 +163,7 @@ impl Plan {
     /// Joins as planned.
     pub(super) fn run(mut self, task: &Task<'_>) -> Result<Found> {
         let screen = Screen::new(task, self.short);
-        let starts = self.starts.take();
-        let prefix = self.uses(Way::Prefix).then(|| {
-            let build = || BySide::build(task.sets.collections(), |side| list_starts(task, side));
-            Prefix::new(task, &screen, starts.unwrap_or_else(build))
-        });
+        let prefix = self.starts.take().map(|starts| Prefix::new(task, &screen, starts));
         let scan = self.uses(Way::Scan).then(|| Scan::new(task, &screen));
         let new_state = || (prefix::State::default(), scan::State::default());
         each_chunk(task, &self.chunks, new_state, |states, chunk, matches| {
@@ -157,4 +174,17 @@ impl Plan {
             }
         })
     }
+}
+
+/// How many postings there are in all lists.
+fn postings(starts: &BySide<Vec<u64>>) -> u64 {
+    starts.iter().map(|starts| starts[starts.len() - 1]).sum()
+}
+
+/// How many words of a signature a posting can carry so that sets and lists take three times the room of the tokens.
+fn words_for_postings(task: &Task<'_>, starts: &BySide<Vec<u64>>) -> usize {
+    // Four bytes a token are the tokens themselves; some of the rest is for the signatures of the sets.
+    const BYTES_PER_TOKEN: u64 = 7;
+    let bytes = BYTES_PER_TOKEN * task.sets.tokens().len() as u64 / postings(starts).max(1);
+    (bytes as usize).saturating_sub(size_of::<u32>()) / size_of::<u64>()
 }

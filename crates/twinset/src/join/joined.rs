@@ -38,7 +38,7 @@ impl Joined {
         bounds: &Bounds,
         groups: Groups,
         sizes: Vec<u32>,
-        matches: Vec<Match>,
+        matches: Vec<Vec<Match>>,
         stats: Stats,
     ) -> Self {
         let symmetric = groups.collections() == Collections::One;
@@ -50,7 +50,7 @@ impl Joined {
             [Some((first, second)), symmetric.then_some((second, first))]
         };
         let mut starts = vec![0u64; groups.len() + 2];
-        for m in &matches {
+        for m in matches.iter().flatten() {
             for (group, _) in ends(m).into_iter().flatten() {
                 starts[group as usize + 2] += 1;
             }
@@ -59,15 +59,14 @@ impl Joined {
             starts[group] += starts[group - 1];
         }
         let mut neighbours = vec![Neighbour { group: 0, overlap: 0 }; starts[groups.len() + 1] as usize];
-        for m in &matches {
-            for (group, other) in ends(m).into_iter().flatten() {
+        for m in matches.into_iter().flatten() {
+            for (group, other) in ends(&m).into_iter().flatten() {
                 let next = &mut starts[group as usize + 1];
                 neighbours[*next as usize] = Neighbour { group: other, overlap: m.overlap };
                 *next += 1;
             }
         }
         starts.pop();
-        drop(matches);
         let direction = (measure == Measure::Containment && symmetric).then(|| bounds.one_way());
         let mut joined =
             Self { measure, groups, sizes, starts, neighbours, direction, classes: None, bounds: *bounds, stats };

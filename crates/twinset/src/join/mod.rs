@@ -111,7 +111,7 @@ pub(crate) fn join(
 }
 
 /// Runs one algorithm on sets in order of size, and tells what it did.
-fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Match>, Stats)> {
+fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stats)> {
     let needed = task.sets.bytes_with_index(|size, side| match algorithm {
         Algorithm::Naive => 0,
         Algorithm::AllPairs => task.bounds.probe_prefix(size, side),

@@ -45,6 +45,8 @@ pub(super) struct State {
     probes: Vec<Probe>,
     near: Vec<u32>,
     met: Vec<Met>,
+    /// Pairs that were met not long ago, by a hash.
+    recent: Vec<u64>,
     by_set: Vec<Met>,
 }
 
@@ -52,7 +54,8 @@ pub(super) struct State {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Probe(u64);
 
-/// How the places within a chunk are written into a probe: the set, then the position in its prefix.
+/// How a set of a chunk and a position in its prefix are written into one number, the set first.
+#[derive(Clone, Copy)]
 struct Places {
     position_bits: u32,
 }
@@ -62,31 +65,44 @@ impl Places {
         Self { position_bits: 32 - sets.next_power_of_two().trailing_zeros() }
     }
 
-    fn probe(&self, token: u32, set: u32, position: u32) -> Probe {
-        Probe(u64::from(token) << 32 | u64::from(set) << self.position_bits | u64::from(position))
+    fn place(self, set: u32, position: u32) -> u32 {
+        (u64::from(set) << self.position_bits) as u32 | position
     }
 
-    /// The set, counted from the first of the chunk, and the position.
-    fn of(&self, probe: Probe) -> (u32, u32) {
-        let places = probe.0 & u64::from(u32::MAX);
-        ((places >> self.position_bits) as u32, (places & ((1 << self.position_bits) - 1)) as u32)
+    fn set(self, place: u32) -> u32 {
+        (u64::from(place) >> self.position_bits) as u32
+    }
+
+    fn position(self, place: u32) -> u32 {
+        place - self.place(self.set(place), 0)
     }
 }
 
 impl Probe {
+    fn new(token: u32, place: u32) -> Self {
+        Self(u64::from(token) << 32 | u64::from(place))
+    }
+
     fn token(self) -> u32 {
         (self.0 >> 32) as u32
+    }
+
+    fn place(self) -> u32 {
+        self.0 as u32
     }
 }
 
 /// A set whose short signature is near, and who met it where.
 #[derive(Clone, Copy)]
 struct Met {
-    set: u32,
-    position: u32,
+    place: u32,
     y: u32,
 }
 
+/// The table of pairs met not long ago has two to the power of this many places.
+const RECENT_BITS: u32 = 15;
+/// So many postings are held to the same limit.
+const PIECE: usize = 128;
 /// How many posting lists are fetched ahead.
 const LISTS_AHEAD: usize = 8;
 /// So many are held before they are verified.
@@ -95,6 +111,7 @@ const MOST_MET: usize = 1 << 18;
 /// The sets that a thread looks up together, all of one side.
 struct Chunk<'a> {
     sets: &'a [u32],
+    places: Places,
     /// What they ask, for each different size.
     asking: Vec<Asking>,
     /// Which of these each set asks.
@@ -111,16 +128,10 @@ impl Chunk<'_> {
 /// What sets of one size and side ask of those they meet.
 struct Asking {
     partners: Partners,
-    /// For each position of the prefix, what can begin there.
-    reach: Vec<Reach>,
-}
-
-/// What can begin at a position of the prefix.
-struct Reach {
-    /// The first rank that is too long for its first common token to stand here.
-    end: u32,
-    /// The largest Hamming distance of a partner before that, if there is one.
-    limit: Option<u32>,
+    /// For each partner's class, the largest Hamming distance of a partner of this class or an earlier one.
+    limits: Vec<Option<u32>>,
+    /// For each position of the prefix, the first rank that is too long for its first common token to stand there.
+    reach: Vec<u32>,
 }
 
 impl Asking {
@@ -132,8 +143,8 @@ impl Asking {
             *most = (*most).max(partner.max_distance(size));
             Some(*most)
         });
-        let limits: Vec<Option<u32>> = limits.collect();
-        let mut classes = limits.len();
+        let limits = limits.collect();
+        let mut classes = partners.by_class().len();
         let reach = |position: u32| {
             // What follows the first common token, and itself, must be enough; longer partners ask for more.
             let is_enough = |class: usize| {
@@ -143,11 +154,15 @@ impl Asking {
             while classes > 0 && !is_enough(classes - 1) {
                 classes -= 1;
             }
-            let end = sets.first_of(partners.first_class() + classes as u32);
-            Reach { end, limit: classes.checked_sub(1).and_then(|last| limits[last]) }
+            sets.first_of(partners.first_class() + classes as u32)
         };
         let reach = (0..bounds.probe_prefix(size, side)).map(reach).collect();
-        Self { partners, reach }
+        Self { partners, limits, reach }
+    }
+
+    /// The largest Hamming distance of a partner that is not of a later class.
+    fn limit(&self, class: u32) -> Option<u32> {
+        self.limits[(class - self.partners.first_class()) as usize]
     }
 }
 
@@ -178,9 +193,11 @@ impl<'a> Prefix<'a> {
     fn probe_side(&self, state: &mut State, xs: &[u32], side: Side, bounds: &Bounds, matches: &mut Vec<Match>) -> u64 {
         let sets = self.task.sets;
         let lists = self.lists.probed_by(side);
-        let State { probes, met, near, by_set, met_by } = state;
+        let State { probes, met, recent, near, by_set, met_by } = state;
+        recent.clear();
+        recent.resize(1 << RECENT_BITS, u64::MAX);
         let places = Places::of_chunk(xs.len());
-        let mut chunk = Chunk { sets: xs, asking: Vec::new(), asks: Vec::new() };
+        let mut chunk = Chunk { sets: xs, places, asking: Vec::new(), asks: Vec::new() };
         probes.clear();
         for (set, &x) in (0u32..).zip(xs) {
             if set == 0 || sets.class(xs[set as usize - 1]) != sets.class(x) {
@@ -188,8 +205,9 @@ impl<'a> Prefix<'a> {
             }
             chunk.asks.push(chunk.asking.len() as u32 - 1);
             let tokens = (0u32..).zip(sets.get(x)).zip(&chunk.of(set).reach);
-            let listed = tokens.filter(|((_, token), reach)| **token >= lists.first_token && reach.limit.is_some());
-            probes.extend(listed.map(|((position, &token), _)| places.probe(token, set, position)));
+            let first = chunk.of(set).partners.first_rank();
+            let listed = tokens.filter(|((_, token), reach)| **token >= lists.first_token && **reach > first);
+            probes.extend(listed.map(|((position, &token), _)| Probe::new(token, places.place(set, position))));
         }
         probes.sort_unstable();
 
@@ -207,21 +225,34 @@ impl<'a> Prefix<'a> {
             let list = upcoming.pop_front().expect("every group of probes has a list");
             let ranks = &lists.ranks[list.clone()];
             // The part of the list that has the right sizes moves on with the probing sets.
-            let mut from = ranks.partition_point(|&rank| rank < chunk.of(places.of(probes[0]).0).partners.first_rank());
+            let mut from =
+                ranks.partition_point(|&rank| rank < chunk.of(places.set(probes[0].place())).partners.first_rank());
             let mut to = from + ranks[from..].partition_point(|&rank| rank < xs[0]);
             for &probe in probes {
-                let (set, position) = places.of(probe);
+                let place = probe.place();
+                let (set, position) = (places.set(place), places.position(place));
                 let (x, asking) = (xs[set as usize], chunk.of(set));
-                let reach = &asking.reach[position as usize];
+                let reach = asking.reach[position as usize];
                 from += ranks[from..].iter().take_while(|&&rank| rank < asking.partners.first_rank()).count();
                 to = to.max(from);
                 to += ranks[to..].iter().take_while(|&&rank| rank < x).count();
-                let Some(limit) = reach.limit else { continue };
-                let end =
-                    if reach.end < x { from + ranks[from..to].partition_point(|&rank| rank < reach.end) } else { to };
-                let range = list.start + from..list.start + end;
-                lists.signatures.near(self.screen.kernel, self.screen.short(x), range, limit, near);
-                met.extend(near.drain(..).map(|at| Met { set, position, y: lists.ranks[at as usize] }));
+                let end = if reach < x { from + ranks[from..to].partition_point(|&rank| rank < reach) } else { to };
+                for start in (from..end).step_by(PIECE) {
+                    let end = end.min(start + PIECE);
+                    // The longest partners may differ most, and they come last.
+                    let Some(limit) = asking.limit(sets.class(ranks[end - 1])) else { continue };
+                    let range = list.start + start..list.start + end;
+                    lists.signatures.near(self.screen.kernel, self.screen.short(x), range, limit, near);
+                }
+                for at in near.drain(..) {
+                    let y = lists.ranks[at as usize];
+                    // A pair that is met again soon is not noted again.
+                    let pair = u64::from(set) << 32 | u64::from(y);
+                    let slot = (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
+                    if std::mem::replace(&mut recent[slot], pair) != pair {
+                        met.push(Met { place, y });
+                    }
+                }
             }
             if met.len() > MOST_MET {
                 signature += self.verify(&chunk, met, by_set, met_by, matches);
@@ -252,21 +283,22 @@ impl<'a> Prefix<'a> {
         // Order by set; those of one set stay in the order of its tokens.
         let mut starts = vec![0u32; chunk.sets.len() + 1];
         for met in &*met {
-            starts[met.set as usize + 1] += 1;
+            starts[chunk.places.set(met.place) as usize + 1] += 1;
         }
         for set in 0..chunk.sets.len() {
             starts[set + 1] += starts[set];
         }
         by_set.clear();
-        by_set.resize(met.len(), Met { set: 0, position: 0, y: 0 });
+        by_set.resize(met.len(), Met { place: 0, y: 0 });
         for met in met.drain(..) {
-            let next = &mut starts[met.set as usize];
+            let next = &mut starts[chunk.places.set(met.place) as usize];
             by_set[*next as usize] = met;
             *next += 1;
         }
         let (mut counted, mut new) = (0, Vec::<Met>::new());
-        for of_set in by_set.chunk_by(|a, b| a.set == b.set) {
-            let (x, asking) = (chunk.sets[of_set[0].set as usize], chunk.of(of_set[0].set));
+        let set_of = |met: &Met| chunk.places.set(met.place);
+        for of_set in by_set.chunk_by(|a, b| set_of(a) == set_of(b)) {
+            let (x, asking) = (chunk.sets[set_of(&of_set[0]) as usize], chunk.of(set_of(&of_set[0])));
             let own = sets.get(x);
             // Step by step for all, so that the processor waits for many places in memory at once.
             new.clear();
@@ -276,7 +308,8 @@ impl<'a> Prefix<'a> {
             new.retain(|met| self.screen.may_pair(sets, x, met.y, needed(met.y)));
             new.iter().for_each(|met| fetch(sets.get(met.y)));
             counted += new.len() as u64;
-            for &Met { position, y, .. } in &new {
+            for &Met { place, y } in &new {
+                let position = chunk.places.position(place);
                 let other = sets.get(y);
                 let j = other.partition_point(|&other| other < own[position as usize]);
                 let overlap = overlap_from(&own[position as usize..], &other[j..], 0, needed(y));

@@ -41,8 +41,8 @@ pub(super) struct Match {
     pub(super) overlap: u32,
 }
 
-/// Matches, and how many candidates there were.
-pub(super) type Found = (Vec<Match>, Candidates);
+/// Matches, in the lists in which threads found them, and how many candidates there were.
+pub(super) type Found = (Vec<Vec<Match>>, Candidates);
 
 /// What one thread did: matches by chunk, and all its candidates.
 type WorkDone = (Vec<(usize, Vec<Match>)>, Candidates);
@@ -50,7 +50,7 @@ type WorkDone = (Vec<(usize, Vec<Match>)>, Candidates);
 /// Sets that are next to each other in order of size, for a thread to take at a time. There are enough of them to keep
 /// all threads busy; for algorithms that gain from it, the more sets the better.
 pub(super) fn chunks(task: &Task<'_>) -> Vec<Range<u32>> {
-    const MOST_SETS: usize = 2048;
+    const MOST_SETS: usize = 1024;
     const MOST_TOKENS: u64 = 1 << 20;
     let most_sets = (task.sets.len() / 64).clamp(64, MOST_SETS);
     let mut chunks: Vec<Range<u32>> = Vec::new();
@@ -127,12 +127,9 @@ where
         chunks.extend(found);
     }
     chunks.sort_unstable_by_key(|&(chunk, _)| chunk);
-    let mut matches = Vec::with_capacity(chunks.iter().map(|(_, matches)| matches.len()).sum());
-    for (_, chunk) in chunks {
-        matches.extend_from_slice(&chunk);
-    }
+    let mut matches: Vec<Vec<Match>> = chunks.into_iter().map(|(_, matches)| matches).collect();
     if let Some(rising) = task.rising {
-        rising.drop_others(&mut matches);
+        matches.iter_mut().for_each(|matches| rising.drop_others(matches));
     }
     Ok((matches, candidates))
 }

@@ -86,8 +86,8 @@ impl Partner {
 }
 
 impl ShortLength {
-    /// The length with which a sample of pairs would have cost least.
-    pub(super) fn choose(task: &Task<'_>) -> Self {
+    /// The length of at most so many words with which a sample of pairs would have cost least.
+    pub(super) fn choose(task: &Task<'_>, longest: usize) -> Self {
         let (sets, bounds, kernel) = (task.sets, task.bounds, Kernel::new(task.run.portable));
         let count = sets.len().min(SAMPLE);
         let sample: Vec<u32> = (0..count).map(|at| (at * sets.len() / count) as u32).collect();
@@ -112,7 +112,8 @@ impl ShortLength {
             let passed = pairs.iter().filter(passes).count() as f64 / pairs.len().max(1) as f64;
             Self { words, cost: cost::SHORT + cost::SHORT_WORD * words as f64 + cost::LONG * passed }
         };
-        let lengths: Vec<Self> = SHORT.par_iter().map(with_length).collect();
+        let lengths = &SHORT[..SHORT.partition_point(|&words| words <= longest).max(1)];
+        let lengths: Vec<Self> = lengths.par_iter().map(with_length).collect();
         lengths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there are lengths to choose from")
     }
 }
