@@ -1,4 +1,4 @@
-//! Line charts as SVG.
+//! Line and bar charts as SVG.
 
 use maud::{Markup, html};
 
@@ -75,6 +75,27 @@ impl Chart<'_> {
                 }
                 figcaption { (self.title) }
             }
+        }
+    }
+}
+
+/// A bar for each name.
+pub(crate) fn bars(title: &str, values: &[(&str, f64)]) -> Markup {
+    const ROW: f64 = 26.0;
+    const NAMES: f64 = 190.0;
+    const LENGTH: f64 = 420.0;
+    let largest = values.iter().map(|value| value.1).fold(f64::MIN_POSITIVE, f64::max);
+    html! {
+        figure {
+            svg viewBox={ "0 0 700 " (ROW * values.len() as f64) } role="img" aria-label=(title) {
+                @for (row, (name, value)) in values.iter().enumerate() {
+                    @let (top, length) = (ROW * row as f64, (LENGTH * value / largest).max(1.0));
+                    text x=(NAMES - 8.0) y=(top + 17.0) text-anchor="end" { (name) }
+                    rect class=(if row < 2 { "c1" } else { "c0" }) x=(NAMES) y=(top + 4.0) width=(length) height=(ROW - 8.0) {}
+                    text x=(NAMES + length + 6.0) y=(top + 17.0) { (tidy(*value)) }
+                }
+            }
+            figcaption { (title) }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How fast the exact joins are, each against All-Pairs in the same run, and how fast texts become token sets.
+//! How fast the exact joins are, each against our faithful ppjoin in the same run, and how fast texts become token sets.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use twinset::{Algorithm, Input, JoinOptions, Measure, Run, Threshold, TokenOptio
 
 use crate::source::SourceOptions;
 
-/// Times of the exact joins on one thread, as ratios to All-Pairs, and the rate of tokenising
+/// Times of the exact joins, as ratios to ppjoin on one thread, and the rate of tokenising
 #[derive(clap::Args)]
 pub(crate) struct Speed {
     #[command(flatten)]
@@ -17,17 +17,29 @@ pub(crate) struct Speed {
     #[arg(long, value_name = "MEASURE", default_value_t)]
     measure: Measure,
     /// Thresholds to join at
-    #[arg(long, value_name = "T", num_args = 1.., default_values = ["0.95", "0.9", "0.8", "0.7", "0.6"])]
+    #[arg(long, value_name = "T", num_args = 1.., default_values = ["0.95", "0.9", "0.8", "0.7", "0.6", "0.5"])]
     thresholds: Vec<Threshold>,
+    /// Also run allpairs and ppjoin+
+    #[arg(long)]
+    paper: bool,
     /// How often each join is run; the fastest counts
     #[arg(long, value_name = "N", default_value_t = 3)]
     rounds: u32,
 }
 
-const ALGORITHMS: [Algorithm; 4] = [Algorithm::AllPairs, Algorithm::PpJoin, Algorithm::PpJoinPlus, Algorithm::Auto];
+/// A column of the table: an algorithm, and on how many threads it runs; `None` for all.
+type Column = (Algorithm, Option<usize>);
+
+/// What the others are measured against.
+const YARDSTICK: Column = (Algorithm::PpJoin, Some(1));
+const FAST: [Column; 4] =
+    [(Algorithm::Prefix, Some(1)), (Algorithm::Scan, Some(1)), (Algorithm::Auto, Some(1)), (Algorithm::Auto, None)];
+const PAPER: [Column; 2] = [(Algorithm::AllPairs, Some(1)), (Algorithm::PpJoinPlus, Some(1))];
 
 impl Speed {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        let paper = PAPER.into_iter().filter(|_| self.paper);
+        let columns: Vec<Column> = [YARDSTICK].into_iter().chain(paper).chain(FAST).collect();
         for source in self.source.sources()? {
             let begin = Instant::now();
             let sets = source.sets(&self.tokens)?;
@@ -39,41 +51,46 @@ impl Speed {
                 sets.len(),
                 sets.tokens().len()
             );
-            println!(
-                "{:>9}  {:>10}  {}",
-                "threshold",
-                "pairs",
-                ALGORITHMS.map(|a| format!("{:>18}", a.name())).join("  ")
-            );
+            let title = |(algorithm, threads): &Column| match threads {
+                Some(_) => format!("{:>17}", algorithm.name()),
+                None => format!("{:>17}", format!("{}, all cores", algorithm.name())),
+            };
+            let titles: Vec<String> = columns.iter().map(title).collect();
+            println!("{:>9}  {:>10}  {}  auto chose", "threshold", "pairs", titles.join("  "));
             for &threshold in &self.thresholds {
-                let mut cells = Vec::new();
-                let (mut yardstick, mut pairs) = (None, 0);
-                for algorithm in ALGORITHMS {
-                    let seconds = self.fastest(&sets, algorithm, threshold, &mut pairs)?;
+                let (mut cells, mut yardstick, mut pairs, mut chosen) = (Vec::new(), None, 0, String::new());
+                for &column in &columns {
+                    let (seconds, stats) = self.fastest(&sets, column, threshold)?;
                     let ratio = *yardstick.get_or_insert(seconds) / seconds.max(1e-9);
-                    cells.push(format!("{:>18}", format!("{seconds:.3} s {ratio:>5.1}×")));
+                    cells.push(format!("{:>17}", format!("{seconds:.3} s {ratio:>5.1}×")));
+                    pairs = stats.pairs;
+                    if column.0 == Algorithm::Auto {
+                        chosen = stats.algorithm;
+                    }
                 }
-                println!("{:>9}  {pairs:>10}  {}", threshold.to_string(), cells.join("  "));
+                println!("{:>9}  {pairs:>10}  {}  {chosen}", threshold.to_string(), cells.join("  "));
             }
         }
         Ok(())
     }
 
-    /// The seconds of the fastest of several runs, on one thread.
+    /// The seconds of the fastest of several runs, and what one of them did.
     fn fastest(
         &self,
         sets: &TokenSets,
-        algorithm: Algorithm,
+        (algorithm, threads): Column,
         threshold: Threshold,
-        pairs: &mut u64,
-    ) -> anyhow::Result<f64> {
+    ) -> anyhow::Result<(f64, twinset::Stats)> {
         let options = JoinOptions { measure: self.measure, algorithm, ..JoinOptions::at(threshold) };
-        let mut fastest = f64::INFINITY;
-        for _ in 0..self.rounds.max(1) {
-            let stats = join(Input::Sets(sets), &options, &Run { threads: Some(1), ..Run::default() })?.stats;
-            fastest = fastest.min(stats.seconds.join);
-            *pairs = stats.pairs;
+        let one =
+            || Ok::<_, anyhow::Error>(join(Input::Sets(sets), &options, &Run { threads, ..Run::default() })?.stats);
+        let mut fastest = one()?;
+        for _ in 1..self.rounds {
+            let stats = one()?;
+            if stats.seconds.join < fastest.seconds.join {
+                fastest = stats;
+            }
         }
-        Ok(fastest)
+        Ok((fastest.seconds.join, fastest))
     }
 }

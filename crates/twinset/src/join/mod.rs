@@ -15,7 +15,6 @@
 mod allpairs;
 mod auto;
 mod edit;
-mod fetch;
 mod index;
 mod joined;
 mod naive;

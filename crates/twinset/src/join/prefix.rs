@@ -13,13 +13,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::fetch::fetch;
 use super::probe::{Match, Partners, Task, add_free_pairs};
 use super::screen::Screen;
 use super::sets::{BySide, OrderedSets};
 use super::signature::Columns;
 use super::verify::overlap_from;
-use crate::model::{Bounds, Candidates, Side};
+use crate::model::{Bounds, Candidates, Side, fetch};
 
 pub(super) struct Prefix<'a> {
     task: &'a Task<'a>,

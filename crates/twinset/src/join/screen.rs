@@ -6,10 +6,10 @@
 
 use rayon::prelude::*;
 
-use super::fetch::fetch;
 use super::probe::{Partner, Task};
 use super::sets::OrderedSets;
 use super::signature::{Bits, Columns, Kernel, Signatures, distance};
+use crate::model::fetch;
 
 /// Lengths, in words, of the short signature.
 const SHORT: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];

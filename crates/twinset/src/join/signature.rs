@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::fetch::fetch;
 use super::sets::OrderedSets;
+use crate::model::fetch;
 
 /// How token ids become bits of a signature of some length.
 #[derive(Debug, Clone, Copy)]

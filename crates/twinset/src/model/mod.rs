@@ -4,6 +4,7 @@
 
 mod error;
 mod explanation;
+mod fetch;
 mod measure;
 mod pair;
 mod run;
@@ -15,6 +16,7 @@ mod token_sets;
 
 pub use error::{Error, Result};
 pub use explanation::Explanation;
+pub(crate) use fetch::fetch;
 pub use measure::Measure;
 pub use pair::Pair;
 pub use run::{Cancel, Progress, Run};

@@ -219,7 +219,7 @@ pub(super) const NO_WORD: u32 = u32::MAX;
 /// The stream of word ids, and the length of every run.
 pub(super) struct Words {
     stream: Vec<u32>,
-    pub(super) length: usize,
+    length: usize,
 }
 
 impl Words {
@@ -239,6 +239,11 @@ impl Words {
             }
         }
         (Self { stream, length }, lengths)
+    }
+
+    /// The places and starts of all runs of a record.
+    pub(super) fn runs(&self, start: u64, words: u32) -> impl Iterator<Item = (u32, u64)> {
+        (0..(words + 1).saturating_sub(self.length as u32)).map(move |place| (place, start + u64::from(place)))
     }
 
     pub(super) fn run(&self, start: u64) -> &[u32] {

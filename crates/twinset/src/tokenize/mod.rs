@@ -11,6 +11,7 @@ mod options;
 mod packed;
 mod reduce;
 mod repeats;
+mod shingles;
 mod text;
 mod tokenizer;
 

@@ -2,12 +2,11 @@
 
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::cache::TokenCache;
-use super::dictionary::{Dictionary, Key, NO_WORD, REPEAT_BITS, RunStore, TokenStore, Words};
+use super::dictionary::{Dictionary, Key, NO_WORD, RunStore, TokenStore};
 use super::packed::Packed;
 use super::repeats::RepeatCounter;
+use super::shingles::Shingles;
 use super::{Repeats, TokenKind, TokenOptions, reduce, text};
 use crate::model::{Error, Result, TokenBlock, TokenSets};
 
@@ -93,8 +92,8 @@ impl Tokenizer {
         // The dictionaries are not needed to rank the tokens, and they may be large.
         drop(self);
         if let Cut::WordStream(length) = cut {
-            let (cut, (_, runs)) = shingles(blocks, length, repeats)?;
-            (blocks, id_limit) = (cut, runs.id_limit());
+            let shingles = Shingles::new(blocks, length, repeats, false)?;
+            (blocks, id_limit) = (shingles.blocks, shingles.id_limit);
         }
         Ok(TokenSets::rank(blocks, id_limit)?.0)
     }
@@ -105,9 +104,9 @@ impl Tokenizer {
         let mut id_limit = self.dictionary.id_limit();
         let mut known_by = None;
         if let Cut::WordStream(length) = self.cut {
-            let (cut, (words, runs)) = shingles(blocks, length, self.options.repeats)?;
-            (blocks, id_limit) = (cut, runs.id_limit());
-            known_by = Some((words, runs));
+            let mut shingles = Shingles::new(blocks, length, self.options.repeats, true)?;
+            (blocks, id_limit) = (std::mem::take(&mut shingles.blocks), shingles.id_limit);
+            known_by = Some(shingles);
         }
         let mut names = vec![String::new(); id_limit];
         for &id in blocks.iter().flat_map(|block| &block.ids) {
@@ -124,16 +123,16 @@ impl Tokenizer {
     }
 
     /// What a person would call a token: its text, and `#2` for the second of its kind in a record.
-    fn name(&self, id: u32, runs: Option<&Runs>) -> String {
+    fn name(&self, id: u32, shingles: Option<&Shingles>) -> String {
         let bytes = |id| {
             self.dictionary.with_entry(id, |store, entry| {
                 let (token, repeat) = store.token(entry);
                 (String::from_utf8_lossy(&token).into_owned(), repeat)
             })
         };
-        let (name, repeat) = match runs {
+        let (name, repeat) = match shingles {
             None => bytes(id),
-            Some((words, runs)) => {
+            Some(Shingles { words, runs, .. }) => {
                 let (start, repeat) = runs.with_entry(id, RunStore::run);
                 let run = words.run(start).iter().filter(|&&word| word != NO_WORD);
                 (run.map(|&word| bytes(word).0).collect::<Vec<_>>().join(" "), repeat)
@@ -293,54 +292,4 @@ impl BlockTokenizer<'_> {
 
 fn too_many_tokens() -> Error {
     Error::TooMany { what: "tokens in a record", limit: u64::from(u32::MAX) }
-}
-
-/// What shingles are known by: the words of all records, and where in them each shingle first stands.
-type Runs = (Words, Dictionary<RunStore>);
-
-/// The shingles of records whose words stand in the blocks.
-fn shingles(blocks: Vec<TokenBlock>, length: usize, how: Repeats) -> Result<(Vec<TokenBlock>, Runs)> {
-    const RECORDS: usize = 512;
-    let (words, lengths) = Words::of_blocks(blocks, length);
-    let runs: Dictionary<RunStore> = Dictionary::new();
-    let mut starts = Vec::with_capacity(lengths.len());
-    let mut end = 0;
-    for &length in &lengths {
-        starts.push(end);
-        end += u64::from(length);
-    }
-    let shingles_of = |(starts, lengths): (&[u64], &[u32])| {
-        let (mut keys, mut repeats, mut block) = (Vec::new(), RepeatCounter::default(), TokenBlock::default());
-        for (&start, &length) in starts.iter().zip(lengths) {
-            if length >= 1 << REPEAT_BITS {
-                return Err(Error::TooMany { what: "words in a record", limit: 1 << REPEAT_BITS });
-            }
-            let mut kept = 0;
-            repeats.begin(length as usize);
-            for place in 0..(length + 1).saturating_sub(words.length as u32) {
-                let first = start + u64::from(place);
-                let mut key = Key { hash: words.hash(first, 1), start: first, len: 0, repeat: 1, packed: Packed::NONE };
-                let same = |earlier: u32| words.run(start + u64::from(earlier)) == words.run(first);
-                let repeat = repeats.count(key.hash, place, same);
-                if repeat > 1 && how == Repeats::Ignore {
-                    continue;
-                }
-                if repeat > 1 {
-                    (key.repeat, key.hash) = (repeat, words.hash(first, repeat));
-                }
-                keys.push(key);
-                kept += 1;
-                if keys.len() == BATCH {
-                    runs.intern(&keys, &words, &mut block.ids)?;
-                    keys.clear();
-                }
-            }
-            block.lengths.push(kept);
-        }
-        runs.intern(&keys, &words, &mut block.ids)?;
-        block.ids.shrink_to_fit();
-        Ok(block)
-    };
-    let blocks = starts.par_chunks(RECORDS).zip(lengths.par_chunks(RECORDS)).map(shingles_of).collect::<Result<_>>()?;
-    Ok((blocks, (words, runs)))
 }

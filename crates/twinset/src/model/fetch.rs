@@ -4,7 +4,7 @@
 
 /// Fetches the beginning of a slice into the cache. Has no effect but on time.
 #[inline(always)]
-pub(super) fn fetch<T>(slice: &[T]) {
+pub(crate) fn fetch<T>(slice: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
