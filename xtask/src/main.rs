@@ -40,12 +40,13 @@ fn test(full: bool) -> anyhow::Result<()> {
     if full {
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
         large_collection()?;
+        cargo("run --release --package experiments -- peers --records 2000 --output target/peers.html", &[])?;
     }
     println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// A million generated records give the same bytes on one and two threads, and by ppjoin+.
+/// A million generated records give the same bytes on one and two threads, and by the paper's algorithms.
 fn large_collection() -> anyhow::Result<()> {
     let folder = Path::new("target/full");
     std::fs::create_dir_all(folder)?;
@@ -53,7 +54,8 @@ fn large_collection() -> anyhow::Result<()> {
     let twinset = "target/release/twinset";
     run(twinset, "generate --records 1000000 --words 15 --seed 1 --output target/full/docs.jsonl.zst", &[])?;
     let mut results = Vec::new();
-    for settings in ["--threads 1", "--threads 2", "--threads 2 --algorithm ppjoin+"] {
+    let faithful = ["--algorithm ppjoin", "--algorithm ppjoin+"];
+    for settings in ["--threads 1", "--threads 2", "--algorithm prefix"].into_iter().chain(faithful) {
         let args = format!("join target/full/docs.jsonl.zst --threshold 0.8 {settings} --output target/full/pairs.csv");
         run(twinset, &args, &[])?;
         results.push(std::fs::read(folder.join("pairs.csv"))?);

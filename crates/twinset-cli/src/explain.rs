@@ -58,7 +58,7 @@ impl Explain {
             id: collection.left.get(at).into_owned(),
             text: texts.get(at),
         };
-        let tree = twinset::explain(sets, names, &record(left), &record(right), &self.join)?;
+        let tree = twinset::explain(sets, names, &record(left), &record(right), &self.join, &session.run)?;
         let text = if self.json { serde_json::to_string_pretty(&tree)? + "\n" } else { tree.to_string() };
         session::print(&text)
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::join::{JoinOptions, suffix_filter};
-use crate::model::{Bounds, Collections, Explanation, Measure, Result, Side, TokenSets};
+use crate::join::{JoinOptions, choose, suffix_filter};
+use crate::model::{Bounds, Collections, Explanation, Measure, Result, Run, Side, TokenSets};
 use crate::tokenize::TokenNames;
 
 /// A record to be explained.
@@ -27,6 +27,7 @@ pub fn explain(
     left: &Explained<'_>,
     right: &Explained<'_>,
     options: &JoinOptions,
+    run: &Run,
 ) -> Result<Explanation> {
     let (x, y) = (sets.get(left.ordinal), sets.get(right.ordinal));
     let named = |keep: &dyn Fn(u32) -> bool, set: &[u32]| -> Explanation {
@@ -59,6 +60,13 @@ pub fn explain(
         let mut verdict = Explanation::branch();
         verdict.add("measure", Explanation::leaf(options.measure.name()));
         verdict.add("threshold", Explanation::leaf(threshold.to_string()));
+        if options.measure != Measure::Edit {
+            let (algorithm, reason) = choose(sets, &bounds, options, run);
+            verdict.add("algorithm", Explanation::leaf(algorithm.name()));
+            if let Some(reason) = reason {
+                verdict.add("chosen_because", Explanation::leaf(reason));
+            }
+        }
         let is_edit = options.measure == Measure::Edit;
         let is_empty =
             |record: &Explained<'_>, set: &[u32]| if is_edit { record.text.is_empty() } else { set.is_empty() };

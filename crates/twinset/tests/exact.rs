@@ -58,9 +58,8 @@ fn expected(
 }
 
 /// The pairs that a join finds; their values are held to `value`.
-fn found(input: Input<'_>, options: &JoinOptions, value: impl Fn(&Pair) -> f64) -> Vec<(u32, u32)> {
-    let run = Run { threads: Some(2), ..Run::default() };
-    let joined = join(input, options, &run).unwrap();
+fn found(input: Input<'_>, options: &JoinOptions, run: &Run, value: impl Fn(&Pair) -> f64) -> Vec<(u32, u32)> {
+    let joined = join(input, options, run).unwrap();
     for pair in joined.iter() {
         assert!((pair.value - value(&pair)).abs() < 1e-12, "{}: {pair:?} is {}", options.measure, value(&pair));
     }
@@ -170,7 +169,10 @@ proptest! {
         split in prop::option::of(0.0..=1.0f64),
         empty in any::<bool>(),
         max_depth in 1..5u32,
+        threads in 1..3usize,
+        portable in any::<bool>(),
     ) {
+        let run = Run { threads: Some(threads), portable, ..Run::default() };
         let left = split.map(|share: f64| (share * sets.len() as f64) as usize);
         let token_sets = TokenSets::from_ids(sets.iter().map(|set| set.iter().copied())).unwrap();
         let token_sets = match left {
@@ -189,7 +191,7 @@ proptest! {
             for algorithm in Algorithm::ALL {
                 let options = JoinOptions { threshold, measure, algorithm, max_depth, empty, ..JoinOptions::default() };
                 let value = |pair: &Pair| value(measure, &sets[pair.left as usize], &sets[pair.right as usize + left.unwrap_or(0)]);
-                prop_assert_eq!(&found(Input::Sets(&token_sets), &options, value), &expected, "{} {} {}/{}", algorithm, measure, p, q);
+                prop_assert_eq!(&found(Input::Sets(&token_sets), &options, &run, value), &expected, "{} {} {}/{}", algorithm, measure, p, q);
             }
         }
     }
@@ -200,7 +202,9 @@ proptest! {
         distance in 0..6u32,
         split in prop::option::of(0.0..=1.0f64),
         empty in any::<bool>(),
+        portable in any::<bool>(),
     ) {
+        let run = Run { threads: Some(2), portable, ..Run::default() };
         let left = split.map(|share: f64| (share * texts.len() as f64) as usize);
         let near = |x: usize, y: usize| levenshtein(&texts[x], &texts[y]) <= distance as usize;
         let as_sets: Vec<Set> = texts.iter().map(|text| text.chars().map(u32::from).collect()).collect();
@@ -211,7 +215,7 @@ proptest! {
             let options = JoinOptions { threshold, measure: Measure::Edit, algorithm, empty, ..JoinOptions::default() };
             let input = Input::Texts { texts: &strings, left };
             let value = |pair: &Pair| levenshtein(&texts[pair.left as usize], &texts[pair.right as usize + left.unwrap_or(0)]) as f64;
-            prop_assert_eq!(&found(input, &options, value), &expected, "{} {}", algorithm, distance);
+            prop_assert_eq!(&found(input, &options, &run, value), &expected, "{} {}", algorithm, distance);
         }
     }
 

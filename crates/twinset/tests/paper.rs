@@ -79,7 +79,7 @@ fn explanations_follow_the_filters() {
     let (sets, names) = tokenizer.finish_named([block]).unwrap();
     let record = |ordinal: usize| twinset::Explained { ordinal, id: ordinal.to_string(), text: texts[ordinal] };
     let options = JoinOptions::at("0.8".parse().unwrap());
-    let tree = explain(&sets, &names, &record(0), &record(1), &options).unwrap();
+    let tree = explain(&sets, &names, &record(0), &record(1), &options, &Run::default()).unwrap();
     let verdict = serde_json::to_value(tree.get("verdict").unwrap()).unwrap();
     assert_eq!(verdict["size_filter"]["passed"], true);
     assert_eq!((&verdict["overlap"], &verdict["overlap_needed"]), (&4.into(), &5.into()));

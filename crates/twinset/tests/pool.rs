@@ -54,6 +54,46 @@ fn the_number_of_threads_does_not_change_the_result() {
     }
 }
 
+/// Enough sets, alike enough, that every block, piece and pause of the fast algorithms takes its turn.
+#[test]
+fn fast_and_faithful_algorithms_agree_on_crowded_sets() {
+    // Windows of 10 to 40 tokens over few different ones: most pairs of suitable sizes are near each other.
+    let record = |seed: u32| {
+        let (start, length) = ((seed.wrapping_mul(2_654_435_761) >> 16) % 90, 10 + (seed * 7) % 31);
+        (start..start + length).filter(move |token| !(token + seed).is_multiple_of(11))
+    };
+    let one = TokenSets::from_ids((0..3000).map(record)).unwrap();
+    let two = one.clone().split_at(700);
+    for (sets, threshold) in [(&one, "0.3"), (&one, "0.75"), (&two, "0.5")] {
+        let pairs = |algorithm, portable| {
+            let options = JoinOptions { algorithm, ..JoinOptions::at(threshold.parse().unwrap()) };
+            join(Input::Sets(sets), &options, &Run { portable, ..Run::default() }).unwrap().iter().collect::<Vec<_>>()
+        };
+        let expected = pairs(Algorithm::PpJoin, false);
+        assert!(expected.len() > 1000);
+        for algorithm in [Algorithm::Prefix, Algorithm::Scan, Algorithm::Auto] {
+            for portable in [false, true] {
+                assert!(pairs(algorithm, portable) == expected, "{algorithm} {threshold} {portable}");
+            }
+        }
+    }
+}
+
+/// The sets of a small collection that has something in common with a large one are all that is looked at.
+#[test]
+fn records_with_nothing_in_the_other_collection_take_no_part() {
+    let small = (0..10u32).map(|record| (0..20).map(|at| record + at).collect::<Vec<_>>());
+    let large = (0..1000u32).map(|record| (0..20).map(|at| 1000 + record % 300 + at).collect::<Vec<_>>());
+    let shared = [(5..25).collect::<Vec<u32>>()];
+    let sets = TokenSets::from_ids(small.chain(large).chain(shared)).unwrap().split_at(10);
+    let joined = join(Input::Sets(&sets), &JoinOptions::at("0.8".parse().unwrap()), &Run::default()).unwrap();
+    // The first of the small ones has only 15 of its 20 tokens in the other collection.
+    assert_eq!(joined.stats.without_partner, 1001);
+    // Windows of twenty tokens that are up to two steps apart.
+    let pairs: Vec<_> = joined.iter().map(|pair| (pair.left, pair.right)).collect();
+    assert_eq!(pairs, [(3, 1000), (4, 1000), (5, 1000), (6, 1000), (7, 1000)]);
+}
+
 #[test]
 fn a_join_that_needs_too_much_memory_is_refused() {
     let (sets, options) = (many_sets(), JoinOptions::at("0.5".parse().unwrap()));

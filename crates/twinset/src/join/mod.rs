@@ -9,6 +9,9 @@
 //! | `allpairs` | `allpairs` | size, prefix |
 //! | `ppjoin` | `ppjoin` | size, prefix, positional |
 //! | `ppjoin+` | `ppjoin`, `suffix` | size, prefix, positional, suffix |
+//! | `prefix` | `prefix`, `screen` | size, prefix, positional, signature |
+//! | `scan` | `scan`, `screen` | size, signature |
+//! | `auto` | `auto` | `prefix` or `scan`, for each range of sizes |
 //!
 //! Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
 
@@ -107,6 +110,23 @@ pub(crate) fn join(
     };
     joined.stats.seconds.join = begin.elapsed().as_secs_f64();
     Ok(joined)
+}
+
+/// The algorithm that would join these sets, and why, if the options leave it open.
+pub(crate) fn choose(
+    sets: &TokenSets,
+    bounds: &Bounds,
+    options: &JoinOptions,
+    run: &Run,
+) -> (Algorithm, Option<String>) {
+    if options.algorithm != Algorithm::Auto {
+        return (options.algorithm, None);
+    }
+    let groups = Groups::of_sets(sets, bounds, options.empty);
+    let ordered = OrderedSets::new(sets, &groups);
+    let task = Task { sets: &ordered, bounds, run, max_depth: options.max_depth, refine: None, rising: None };
+    let plan = Plan::new(&task, options.algorithm);
+    (plan.algorithm(), plan.reason().map(str::to_owned))
 }
 
 /// Runs one algorithm on sets in order of size, and tells what it did.

@@ -230,3 +230,58 @@ mod avx2 {
         super::distance_portable(a, b)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every length, limit and range, with signatures that differ in few and in many bits.
+    #[test]
+    fn all_kernels_see_the_same() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 29
+        };
+        for words in [1, 2, 3, 8, 24] {
+            let own: Vec<u64> = (0..words).map(|_| random()).collect();
+            let sparse = |word: u64, a: u64, b: u64, c: u64| word ^ (a & b & c);
+            let all =
+                (0..50).flat_map(|_| own.clone()).map(|word| sparse(word, random(), random(), random())).collect();
+            let signatures = Signatures { words, all };
+            let columns = Columns::of(&signatures, &(0..50).collect::<Vec<u32>>());
+            for (range, limit) in [(0..50, 8 * words as u32), (3..4, u32::MAX), (7..7, 64), (5..29, 7 * words as u32)] {
+                let near = |kernel| {
+                    let mut near = Vec::new();
+                    columns.near(kernel, &own, range.clone(), limit, &mut near);
+                    near
+                };
+                let distances = range.clone().map(|rank| distance(Kernel::Portable, &own, signatures.get(rank as u32)));
+                let expected: Vec<u32> =
+                    range.clone().zip(distances).filter(|&(_, d)| d <= limit).map(|(rank, _)| rank as u32).collect();
+                assert_eq!(near(Kernel::Portable), expected);
+                assert_eq!(near(Kernel::new(false)), expected);
+            }
+            let (a, b) = (signatures.get(0), signatures.get(1));
+            assert_eq!(distance(Kernel::new(false), a, b), distance(Kernel::Portable, a, b));
+        }
+    }
+
+    #[test]
+    fn differing_bits_never_exceed_the_distance() {
+        let bits = Bits { last_token: 999, count: 128, reciprocal: u64::MAX / 128 + 1 };
+        let signature = |set: &[u32]| {
+            let mut signature = [0; 2];
+            bits.write(set, &mut signature);
+            signature
+        };
+        let x: Vec<u32> = (0..1000).step_by(7).collect();
+        for removed in 0..x.len() {
+            let y: Vec<u32> = x.iter().copied().enumerate().filter(|&(at, _)| at > removed).map(|(_, t)| t).collect();
+            let differing = distance(Kernel::Portable, &signature(&x), &signature(&y)) as usize;
+            assert!(differing <= removed + 1 && (removed > 0 || differing == 1));
+        }
+        // The most frequent tokens have bits of their own.
+        assert_eq!(signature(&(872..1000).collect::<Vec<u32>>()), [u64::MAX; 2]);
+    }
+}
