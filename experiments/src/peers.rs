@@ -83,7 +83,7 @@ impl Peers {
             p { "Every tool starts from the same file of raw texts and ends with a file of pairs, in a process of its own. "
                 "Two texts are a pair if the sets of their shingles reach the threshold. Recall is the share of these pairs "
                 "that a tool found, precision the share of its pairs that are such pairs. The pairs are those of twinset's "
-                "faithful ppjoin; SetSimilaritySearch is exact as well, and finds the same." }
+                "faithful ppjoin; SetSimilaritySearch is exact as well, so its row is a check of them." }
             (page::table(&title, &header, &cells))
             (bars("CPU seconds, all cores together", &chart.collect::<Vec<_>>()))
         };

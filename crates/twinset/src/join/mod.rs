@@ -20,6 +20,7 @@ mod auto;
 mod edit;
 mod index;
 mod joined;
+mod kernel;
 mod naive;
 mod options;
 mod ppjoin;

@@ -6,9 +6,10 @@
 
 use rayon::prelude::*;
 
+use super::kernel::Kernel;
 use super::probe::{Partner, Task};
 use super::sets::OrderedSets;
-use super::signature::{Bits, Columns, Kernel, Signatures, distance};
+use super::signature::{Bits, Columns, Signatures};
 use crate::model::fetch;
 
 /// Lengths, in words, of the short signature.
@@ -69,7 +70,7 @@ impl Screen {
     /// Whether two sets that passed the short test can have so many common tokens, by their long signatures.
     pub(super) fn may_pair(&self, sets: &OrderedSets<'_>, x: u32, y: u32, needed: u32) -> bool {
         let limit = max_distance(sets.size(x), sets.size(y), needed);
-        limit.is_some_and(|limit| distance(self.kernel, self.long.get(x), self.long.get(y)) <= limit)
+        limit.is_some_and(|limit| self.kernel.distance(self.long.get(x), self.long.get(y)) <= limit)
     }
 }
 
@@ -108,7 +109,7 @@ impl ShortLength {
                 bits.write(sets.get(rank), signature);
             });
             let signature = |at: usize| &signatures[at * words..][..words];
-            let passes = |&&(i, j, limit): &&(usize, usize, u32)| distance(kernel, signature(i), signature(j)) <= limit;
+            let passes = |&&(i, j, limit): &&(usize, usize, u32)| kernel.distance(signature(i), signature(j)) <= limit;
             let passed = pairs.iter().filter(passes).count() as f64 / pairs.len().max(1) as f64;
             Self { words, cost: cost::SHORT + cost::SHORT_WORD * words as f64 + cost::LONG * passed }
         };

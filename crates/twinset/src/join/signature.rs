@@ -4,15 +4,12 @@
 //! tokens behind it, so the number of differing bits is at most the sets' Hamming distance. Tokens are dealt to the
 //! bits in order of frequency, forth and back, so that the frequent ones have bits of their own and every bit differs
 //! about as often as the others.
-//!
-//! The comparison runs on AVX2 where the processor has it, and on plain integers elsewhere; both see the same bits.
-
-#![allow(unsafe_code, reason = "vector instructions")]
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::kernel::{Kernel, STEP};
 use super::sets::OrderedSets;
 use crate::model::fetch;
 
@@ -76,9 +73,6 @@ pub(super) struct Columns {
     words: Vec<u64>,
 }
 
-/// How many signatures are compared in one step.
-const STEP: usize = 8;
-
 impl Columns {
     /// Room for so many signatures of so many words.
     fn new(width: usize, length: usize) -> Self {
@@ -108,126 +102,7 @@ impl Columns {
     /// Adds to `near` the positions within the range whose signatures differ from `own` in at most `limit` bits.
     pub(super) fn near(&self, kernel: Kernel, own: &[u64], range: Range<usize>, limit: u32, near: &mut Vec<u32>) {
         assert!(own.len() == self.width && range.end <= self.length);
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: this kernel is only made where the processor has what it needs. The columns hold a whole step
-            // beyond the range, which was checked above.
-            Kernel::Avx2 => unsafe { avx2::near(&self.words, self.stride, own, range, limit, near) },
-            Kernel::Portable => near_portable(&self.words, self.stride, own, range, limit, near),
-        }
-    }
-}
-
-fn near_portable(words: &[u64], stride: usize, own: &[u64], range: Range<usize>, limit: u32, near: &mut Vec<u32>) {
-    for start in range.clone().step_by(STEP) {
-        let mut distances = [0u32; STEP];
-        for (word, &own) in own.iter().enumerate() {
-            let others = &words[word * stride + start..][..STEP];
-            for (distance, &other) in distances.iter_mut().zip(others) {
-                *distance += (own ^ other).count_ones();
-            }
-        }
-        let inside = distances.iter().take(range.end - start).enumerate();
-        near.extend(inside.filter(|&(_, &distance)| distance <= limit).map(|(at, _)| (start + at) as u32));
-    }
-}
-
-/// In how many bits two signatures differ.
-pub(super) fn distance(kernel: Kernel, a: &[u64], b: &[u64]) -> u32 {
-    match kernel {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: this kernel is only made where the processor has what it needs.
-        Kernel::Avx2 => unsafe { avx2::distance(a, b) },
-        Kernel::Portable => distance_portable(a, b),
-    }
-}
-
-#[inline(always)]
-fn distance_portable(a: &[u64], b: &[u64]) -> u32 {
-    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
-}
-
-/// The instructions that compare signatures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kernel {
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    Portable,
-}
-
-impl Kernel {
-    /// The fastest that the processor has, or the portable one.
-    pub(super) fn new(portable: bool) -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if !portable && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            return Self::Avx2;
-        }
-        let _ = portable;
-        Self::Portable
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use std::arch::x86_64::*;
-    use std::ops::Range;
-
-    use super::STEP;
-
-    /// # Safety
-    /// Every column of `words`, `stride` apart, must hold `STEP` words from any position of the range on.
-    #[target_feature(enable = "avx2,popcnt")]
-    pub(super) unsafe fn near(
-        words: &[u64],
-        stride: usize,
-        own: &[u64],
-        range: Range<usize>,
-        limit: u32,
-        near: &mut Vec<u32>,
-    ) {
-        let nibbles = _mm256_setr_epi8(
-            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
-        );
-        let low = _mm256_set1_epi8(0x0f);
-        let ones = |bits: __m256i| {
-            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bits), low);
-            let low = _mm256_and_si256(bits, low);
-            _mm256_add_epi8(_mm256_shuffle_epi8(nibbles, low), _mm256_shuffle_epi8(nibbles, high))
-        };
-        let limit = _mm256_set1_epi64x(i64::from(limit));
-        let mut start = range.start;
-        while start < range.end {
-            let (mut first, mut second) = (_mm256_setzero_si256(), _mm256_setzero_si256());
-            for (word, &own) in own.iter().enumerate() {
-                // SAFETY: the caller holds that a whole step can be read from here.
-                let (a, b) = unsafe {
-                    let at = words.as_ptr().add(word * stride + start).cast::<__m256i>();
-                    (_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1)))
-                };
-                let own = _mm256_set1_epi64x(own as i64);
-                // Bytes count to 8 times the number of words, which is below 256.
-                first = _mm256_add_epi8(first, ones(_mm256_xor_si256(a, own)));
-                second = _mm256_add_epi8(second, ones(_mm256_xor_si256(b, own)));
-            }
-            let far = |counts: __m256i| {
-                let sums = _mm256_sad_epu8(counts, _mm256_setzero_si256());
-                _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sums, limit))) as u32
-            };
-            let mut hits = !(far(first) | far(second) << 4) & 0xff;
-            if range.end - start < STEP {
-                hits &= (1 << (range.end - start)) - 1;
-            }
-            while hits != 0 {
-                near.push(start as u32 + hits.trailing_zeros());
-                hits &= hits - 1;
-            }
-            start += STEP;
-        }
-    }
-
-    #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn distance(a: &[u64], b: &[u64]) -> u32 {
-        super::distance_portable(a, b)
+        kernel.near(&self.words, self.stride, own, range, limit, near);
     }
 }
 
@@ -256,14 +131,14 @@ mod tests {
                     columns.near(kernel, &own, range.clone(), limit, &mut near);
                     near
                 };
-                let distances = range.clone().map(|rank| distance(Kernel::Portable, &own, signatures.get(rank as u32)));
+                let distances = range.clone().map(|rank| Kernel::Portable.distance(&own, signatures.get(rank as u32)));
                 let expected: Vec<u32> =
                     range.clone().zip(distances).filter(|&(_, d)| d <= limit).map(|(rank, _)| rank as u32).collect();
                 assert_eq!(near(Kernel::Portable), expected);
                 assert_eq!(near(Kernel::new(false)), expected);
             }
             let (a, b) = (signatures.get(0), signatures.get(1));
-            assert_eq!(distance(Kernel::new(false), a, b), distance(Kernel::Portable, a, b));
+            assert_eq!(Kernel::new(false).distance(a, b), Kernel::Portable.distance(a, b));
         }
     }
 
@@ -278,7 +153,7 @@ mod tests {
         let x: Vec<u32> = (0..1000).step_by(7).collect();
         for removed in 0..x.len() {
             let y: Vec<u32> = x.iter().copied().enumerate().filter(|&(at, _)| at > removed).map(|(_, t)| t).collect();
-            let differing = distance(Kernel::Portable, &signature(&x), &signature(&y)) as usize;
+            let differing = Kernel::Portable.distance(&signature(&x), &signature(&y)) as usize;
             assert!(differing <= removed + 1 && (removed > 0 || differing == 1));
         }
         // The most frequent tokens have bits of their own.
