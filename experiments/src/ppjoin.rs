@@ -203,8 +203,9 @@ fn pages(source: &Source) -> anyhow::Result<Markup> {
         let qp = run_join(&grams, Measure::Jaccard, Algorithm::PpJoinPlus, threshold)?;
         let qa = run_join(&grams, Measure::Jaccard, Algorithm::AllPairs, threshold)?;
         let sp = run_join(&shingles, Measure::Jaccard, Algorithm::PpJoinPlus, threshold)?;
-        let right: HashSet<(u32, u32)> = qp.iter().map(|pair| (pair.left, pair.right)).collect();
-        let common = sp.iter().filter(|pair| right.contains(&(pair.left, pair.right))).count() as f64;
+        let right: HashSet<(u32, u32)> =
+            qp.iter().map(|pair| pair.map(|pair| (pair.left, pair.right))).collect::<twinset::Result<_>>()?;
+        let common = sp.iter().flatten().filter(|pair| right.contains(&(pair.left, pair.right))).count() as f64;
         let share = |of: u64| if of == 0 { "–".to_owned() } else { format!("{:.2}", common / of as f64) };
         println!("  pages 0.{threshold}: precision {}, recall {}", share(sp.len()), share(qp.len()));
         let seconds = [&qa, &qp, &sp].map(|joined| format!("{:.2}", joined.stats.seconds.join));

@@ -67,7 +67,7 @@ impl Source {
             Texts::Files(inputs, read) => {
                 let collection =
                     load(std::slice::from_ref(inputs), read, Content::Sets(options), &[], &Run::default())?;
-                collection.sets.context("token sets were asked for")?
+                collection.token_sets().context("token sets were asked for")?.clone()
             }
         };
         match self.limit {

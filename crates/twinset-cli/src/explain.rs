@@ -50,7 +50,8 @@ impl Explain {
             })
         };
         let (left, right) = (find(&self.left)?, find(&self.right)?);
-        let (Some(sets), Some(names), Some(texts)) = (&collection.sets, &collection.names, &collection.texts) else {
+        let (Some(sets), Some(names), Some(texts)) = (collection.token_sets(), &collection.names, &collection.texts)
+        else {
             unreachable!("named sets were asked for");
         };
         let record = |at: usize| twinset::Explained {

@@ -55,6 +55,8 @@ const EXAMPLES: &str = "Examples:
     twinset join crawl/ --text body --tokens shingles:5 --threshold 0.8 --output pairs.parquet
   The hundred most similar pairs:
     twinset join titles.tsv --top 100
+  More than fits in memory:
+    twinset join crawl/ --text body --threshold 0.8 --memory 1G --output pairs.csv
 
 Columns are left,right,similarity (distance for hamming and edit), sorted by the records' order in the input.";
 
@@ -72,7 +74,8 @@ impl Join {
 
         let collection = self.load(&sides, &session)?;
         let classes = self.same.as_ref().map(|_| classes(&collection.extra[self.show.len()]));
-        let joined = twinset::join_within(collection.input(), classes.as_deref(), &self.join, &session.run)?;
+        let run = session.run_beside(collection.bytes())?;
+        let joined = twinset::join_within(collection.input(), classes.as_deref(), &self.join, &run)?;
 
         session.run.check()?;
         session.clear_bar();
@@ -129,7 +132,7 @@ impl Join {
     }
 
     fn write_count(&self, mut output: twinset_io::Output, joined: &Joined) -> anyhow::Result<u64> {
-        let pairs = joined.selected(&self.join).map_or(joined.len(), |pairs| pairs.len() as u64);
+        let pairs = joined.selected(&self.join)?.map_or(joined.len(), |pairs| pairs.len() as u64);
         writeln!(output, "{pairs}").map_err(|error| output.failure(&error))?;
         output.finish()?;
         Ok(pairs)
@@ -159,9 +162,9 @@ impl Join {
             written += 1;
             table.pair(pair)
         };
-        match joined.selected(&self.join) {
+        match joined.selected(&self.join)? {
             Some(pairs) => pairs.iter().try_for_each(add)?,
-            None => joined.iter().try_for_each(|pair| add(&pair))?,
+            None => joined.iter().try_for_each(|pair| anyhow::Ok(add(&pair?)?))?,
         }
         table.finish()?;
         Ok(written)
@@ -192,6 +195,9 @@ impl Join {
         }
         if self.tokens.reduce.is_some() && self.join.measure != Measure::Edit {
             lines.push("the similarities are estimates: they compare samples of the tokens (--reduce)".to_owned());
+        }
+        if let Some(parts) = stats.parts {
+            lines.push(format!("joined in {}, as memory is limited", count(parts, "part")));
         }
         lines.push(format!(
             "{} by {} from {}",

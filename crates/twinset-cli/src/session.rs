@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use twinset::Run;
-use twinset_io::Output;
+use twinset_io::{ByteSize, Output};
 
 use crate::interrupt;
 use crate::progress::Bar;
@@ -16,6 +16,9 @@ pub(crate) struct SessionOptions {
     /// How many threads (default: all cores)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Run")]
     threads: Option<u16>,
+    /// Stay within SIZE of memory, for example 1G, with temporary files where needed
+    #[arg(long, value_name = "SIZE", help_heading = "Run")]
+    memory: Option<ByteSize>,
     /// No progress bar, no closing summary
     #[arg(long, short, help_heading = "Run")]
     quiet: bool,
@@ -34,6 +37,7 @@ impl SessionOptions {
         let bar = (!self.quiet).then(|| Arc::new(Bar::new()));
         let run = Run {
             threads: self.threads.map(usize::from),
+            memory: self.memory.map(ByteSize::bytes),
             progress: bar.clone().map(|bar| bar as Arc<dyn twinset::Progress>),
             ..Run::default()
         };
@@ -43,6 +47,15 @@ impl SessionOptions {
 }
 
 impl Session {
+    /// The conditions for what follows, when so many bytes of the memory allowed are taken already.
+    pub(crate) fn run_beside(&self, taken: u64) -> anyhow::Result<Run> {
+        let memory = match self.run.memory {
+            Some(limit) if taken >= limit => return Err(twinset::Error::Memory { needed: taken, limit }.into()),
+            limit => limit.map(|limit| limit - taken),
+        };
+        Ok(Run { memory, ..self.run.clone() })
+    }
+
     /// Removes the progress bar before results are written.
     pub(crate) fn clear_bar(&self) {
         if let Some(bar) = &self.bar {

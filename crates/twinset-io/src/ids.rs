@@ -39,6 +39,15 @@ impl Ids {
         }
     }
 
+    /// About how many bytes they take.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Numbered(_) => 0,
+            Self::Numbers(numbers) => 8 * numbers.len() as u64,
+            Self::Names(names) => names.bytes(),
+        }
+    }
+
     /// The position of the record with this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         (0..self.len()).find(|&position| self.get(position) == name)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use hashbrown::HashTable;
-use twinset::{Input, Run, Seconds, Strings, TokenBlock, TokenNames, TokenOptions, TokenSets, Tokenizer};
+use twinset::{Input, Run, Seconds, Sets, Strings, TokenBlock, TokenNames, TokenOptions, TokenSets, Tokenizer};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Ids;
@@ -33,7 +33,7 @@ pub struct Collection {
     /// The names of the right collection's records.
     pub right: Option<Ids>,
     /// Token sets, unless only texts were wanted.
-    pub sets: Option<TokenSets>,
+    pub sets: Option<Sets>,
     /// The names of the tokens, if they were wanted.
     pub names: Option<TokenNames>,
     /// The texts, if they were wanted; those of the right collection after those of the left.
@@ -52,10 +52,26 @@ impl Collection {
     /// What the library joins.
     pub fn input(&self) -> Input<'_> {
         match (&self.sets, &self.texts) {
-            (Some(sets), _) => Input::Sets(sets),
+            (Some(Sets::InMemory(sets)), _) => Input::Sets(sets),
+            (Some(Sets::Spilled(sets)), _) => Input::Spilled(sets),
             (None, Some(texts)) => Input::Texts { texts, left: self.right.as_ref().map(|_| self.left.len()) },
             (None, None) => unreachable!("a collection has sets or texts"),
         }
+    }
+
+    /// The token sets, if they are in memory.
+    pub fn token_sets(&self) -> Option<&TokenSets> {
+        match &self.sets {
+            Some(Sets::InMemory(sets)) => Some(sets),
+            _ => None,
+        }
+    }
+
+    /// About how many bytes the names, texts and further fields take.
+    pub fn bytes(&self) -> u64 {
+        let ids = [Some(&self.left), self.right.as_ref()].into_iter().flatten().map(Ids::bytes);
+        let strings = self.extra.iter().chain(&self.texts).map(Strings::bytes);
+        ids.chain(strings).sum()
     }
 
     /// The names of the records that stand on the right of a pair.
@@ -105,7 +121,7 @@ fn load_here(
         Content::NamedSets(options) => (Some(options), true),
         Content::Texts => (None, true),
     };
-    let tokenizer = token_options.map(Tokenizer::new);
+    let tokenizer = token_options.map(|options| Tokenizer::within(options, run)).transpose()?;
     let tokenizing = AtomicU64::new(0);
     let (mut blocks, reading) = for_each_block(collections, options, extra, rejects.as_ref(), run, |info, records| {
         let begin = Instant::now();
@@ -151,8 +167,10 @@ fn load_here(
         (0..collections.len()).map(|collection| collection_ids(blocks, collection, rejects.as_mut())).collect()
     };
     let finish = |blocks: Vec<TokenBlock>| match (tokenizer, content) {
-        (Some(tokenizer), Content::NamedSets(_)) => tokenizer.finish_named(blocks).map(|(s, n)| (Some(s), Some(n))),
-        (Some(tokenizer), _) => tokenizer.finish(blocks).map(|sets| (Some(sets), None)),
+        (Some(tokenizer), Content::NamedSets(_)) => {
+            tokenizer.finish_named(blocks).map(|(sets, names)| (Some(Sets::InMemory(sets)), Some(names)))
+        }
+        (Some(tokenizer), _) => tokenizer.finish_within(blocks).map(|sets| (Some(sets), None)),
         (None, _) => Ok((None, None)),
     };
     let take_tokens = |blocks: &mut [LoadedBlock]| -> Vec<TokenBlock> {

@@ -11,4 +11,4 @@ pub use explain::{Explained, explain};
 pub use join::{Algorithm, Input, JoinOptions, Joined};
 pub use model::*;
 pub use pipeline::{join, join_within, tokenize};
-pub use tokenize::{BlockTokenizer, Reduce, Repeats, TokenKind, TokenNames, TokenOptions, Tokenizer, token_hash};
+pub use tokenize::{BlockTokenizer, Reduce, Repeats, Sets, TokenKind, TokenNames, TokenOptions, Tokenizer, token_hash};

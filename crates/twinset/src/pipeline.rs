@@ -20,7 +20,7 @@ use crate::tokenize::{TokenOptions, Tokenizer};
 /// let sets = TokenSets::from_ids([vec![1, 2, 3, 4], vec![1, 2, 3, 5], vec![7, 8]])?;
 /// let options = JoinOptions::at("0.6".parse()?);
 /// let joined = join(Input::Sets(&sets), &options, &Run::default())?;
-/// let pair = joined.iter().next().unwrap();
+/// let pair = joined.iter().next().unwrap()?;
 /// assert_eq!((pair.left, pair.right, pair.value), (0, 1, 0.6));
 /// # Ok::<(), twinset::Error>(())
 /// ```
@@ -37,7 +37,7 @@ pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOpti
         let bounds = Bounds::new(options.measure, threshold, input.collections())?;
         let joined = join_exactly(input, &bounds, options, best_only, run)?;
         Ok(match classes {
-            Some(classes) => joined.within_classes(classes.to_vec()),
+            Some(classes) => joined.within_classes(classes.to_vec())?,
             None => joined,
         })
     };
@@ -51,7 +51,7 @@ pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOpti
                 let threshold = steps.next().expect("the loop ends at the last threshold")?;
                 let mut joined = join_at(threshold)?;
                 // What is most alike is the same at every threshold that lets it pass.
-                let enough = if options.best { joined.best().len() as u64 } else { joined.len() } >= wanted as u64;
+                let enough = if options.best { joined.best()?.len() as u64 } else { joined.len() } >= wanted as u64;
                 if enough || steps.peek().is_none() {
                     joined.stats.seconds.join = begin.elapsed().as_secs_f64();
                     return Ok(joined);
@@ -89,6 +89,7 @@ fn falling_thresholds(
 fn largest_size(input: Input<'_>) -> u32 {
     let largest = match input {
         Input::Sets(sets) => (0..sets.len()).map(|record| sets.size(record)).max(),
+        Input::Spilled(sets) => Some(sets.largest()),
         Input::Texts { texts, .. } => texts.iter().map(|text| text.chars().count() as u32).max(),
     };
     largest.unwrap_or(0).clamp(2, 500_000_000)

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use twinset::{
-    Algorithm, Bounds, Collections, Input, JoinOptions, Measure, Pair, Run, Side, Strings, Threshold, TokenSets, join,
-    join_within,
+    Algorithm, Bounds, Collections, Input, JoinOptions, Measure, Pair, Run, Side, SpilledSets, Strings, Threshold,
+    TokenSets, join, join_within,
 };
 
 type Set = BTreeSet<u32>;
@@ -60,10 +60,10 @@ fn expected(
 /// The pairs that a join finds; their values are held to `value`.
 fn found(input: Input<'_>, options: &JoinOptions, run: &Run, value: impl Fn(&Pair) -> f64) -> Vec<(u32, u32)> {
     let joined = join(input, options, run).unwrap();
-    for pair in joined.iter() {
+    for pair in joined.iter().map(Result::unwrap) {
         assert!((pair.value - value(&pair)).abs() < 1e-12, "{}: {pair:?} is {}", options.measure, value(&pair));
     }
-    let pairs: Vec<_> = joined.iter().map(|pair| (pair.left, pair.right)).collect();
+    let pairs: Vec<_> = joined.iter().map(Result::unwrap).map(|pair| (pair.left, pair.right)).collect();
     assert_eq!(pairs.len() as u64, joined.len(), "the count without expanding");
     pairs
 }
@@ -170,6 +170,7 @@ proptest! {
         empty in any::<bool>(),
         max_depth in 1..5u32,
         threads in 1..3usize,
+        part_tokens in 1..300u64,
         portable in any::<bool>(),
     ) {
         let run = Run { threads: Some(threads), portable, ..Run::default() };
@@ -179,6 +180,9 @@ proptest! {
             Some(left) => token_sets.split_at(left as u32),
             None => token_sets,
         };
+        // Parts of a few tokens.
+        let little = Run { memory: Some(80 * part_tokens), ..run.clone() };
+        let spilled = SpilledSets::new(token_sets.clone(), &little).unwrap();
         for measure in Measure::of_sets() {
             let (p, q) = match measure {
                 Measure::Overlap => (count.max(1), 1),
@@ -193,6 +197,9 @@ proptest! {
                 let value = |pair: &Pair| value(measure, &sets[pair.left as usize], &sets[pair.right as usize + left.unwrap_or(0)]);
                 prop_assert_eq!(&found(Input::Sets(&token_sets), &options, &run, value), &expected, "{} {} {}/{}", algorithm, measure, p, q);
             }
+            let options = JoinOptions { threshold, measure, empty, ..JoinOptions::default() };
+            let value = |pair: &Pair| value(measure, &sets[pair.left as usize], &sets[pair.right as usize + left.unwrap_or(0)]);
+            prop_assert_eq!(&found(Input::Spilled(&spilled), &options, &little, value), &expected, "in parts: {} {}/{}", measure, p, q);
         }
     }
 
@@ -271,7 +278,7 @@ proptest! {
             if measure == Measure::Hamming || top.is_none() {
                 continue;
             }
-            let mut expected: Vec<Pair> = all.iter().collect();
+            let mut expected: Vec<Pair> = all.iter().map(Result::unwrap).collect();
             expected.retain(|pair| classes.as_ref().is_none_or(|classes| classes[pair.left as usize] == classes[right(pair)]));
             expected.sort_by(|a, b| b.value.total_cmp(&a.value).then((a.left, a.right).cmp(&(b.left, b.right))));
             if best {
@@ -287,7 +294,7 @@ proptest! {
             }
             expected.truncate(top.unwrap());
             let joined = join_within(Input::Sets(&token_sets), classes.as_deref(), &options, &Run::default()).unwrap();
-            prop_assert_eq!(joined.selected(&options).unwrap(), expected, "{}", measure);
+            prop_assert_eq!(joined.selected(&options).unwrap().unwrap(), expected, "{}", measure);
         }
     }
 }

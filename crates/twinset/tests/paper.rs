@@ -30,7 +30,7 @@ fn example_1_texts_become_records() {
         let threshold = if measure == Measure::Jaccard { "2/3" } else { "0.8" };
         let options = JoinOptions { measure, ..JoinOptions::at(threshold.parse().unwrap()) };
         let joined = join(Input::Sets(&sets), &options, &Run::default()).unwrap();
-        let values: Vec<f64> = joined.iter().map(|pair| pair.value).collect();
+        let values: Vec<f64> = joined.iter().map(Result::unwrap).map(|pair| pair.value).collect();
         assert_eq!(values, [value], "{measure}");
     }
     let ignoring = TokenOptions { repeats: "ignore".parse().unwrap(), ..TokenOptions::default() };
@@ -63,7 +63,7 @@ fn example_3_positional_filter() {
     let candidates = |algorithm| {
         let options = JoinOptions { algorithm, ..JoinOptions::at("0.8".parse().unwrap()) };
         let joined = join(Input::Sets(&sets), &options, &Run::default()).unwrap();
-        assert!(joined.iter().all(|pair| pair.left > 1), "x and y are no pair");
+        assert!(joined.iter().all(|pair| pair.unwrap().left > 1), "x and y are no pair");
         joined.stats.candidates.verified()
     };
     assert_eq!(candidates(Algorithm::AllPairs), 1);

@@ -46,7 +46,7 @@ fn the_number_of_threads_does_not_change_the_result() {
             .map(|threads| {
                 let joined =
                     join(Input::Sets(&sets), &options, &Run { threads: Some(threads), ..Run::default() }).unwrap();
-                (joined.iter().collect::<Vec<_>>(), joined.stats.candidates)
+                (joined.iter().map(Result::unwrap).collect::<Vec<_>>(), joined.stats.candidates)
             })
             .collect();
         assert!(!results[0].0.is_empty());
@@ -67,7 +67,11 @@ fn fast_and_faithful_algorithms_agree_on_crowded_sets() {
     for (sets, threshold) in [(&one, "0.3"), (&one, "0.75"), (&two, "0.5")] {
         let pairs = |algorithm, portable| {
             let options = JoinOptions { algorithm, ..JoinOptions::at(threshold.parse().unwrap()) };
-            join(Input::Sets(sets), &options, &Run { portable, ..Run::default() }).unwrap().iter().collect::<Vec<_>>()
+            join(Input::Sets(sets), &options, &Run { portable, ..Run::default() })
+                .unwrap()
+                .iter()
+                .map(Result::unwrap)
+                .collect::<Vec<_>>()
         };
         let expected = pairs(Algorithm::PpJoin, false);
         assert!(expected.len() > 1000);
@@ -90,7 +94,7 @@ fn records_with_nothing_in_the_other_collection_take_no_part() {
     // The first of the small ones has only 15 of its 20 tokens in the other collection.
     assert_eq!(joined.stats.without_partner, 1001);
     // Windows of twenty tokens that are up to two steps apart.
-    let pairs: Vec<_> = joined.iter().map(|pair| (pair.left, pair.right)).collect();
+    let pairs: Vec<_> = joined.iter().map(Result::unwrap).map(|pair| (pair.left, pair.right)).collect();
     assert_eq!(pairs, [(3, 1000), (4, 1000), (5, 1000), (6, 1000), (7, 1000)]);
 }
 

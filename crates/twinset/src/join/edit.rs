@@ -7,6 +7,7 @@
 use rapidfuzz::distance::levenshtein;
 use rayon::prelude::*;
 
+use super::grouped::Grouped;
 use super::probe::{Match, Task};
 use super::rising::RisingBounds;
 use super::sets::{Groups, OrderedSets};
@@ -44,10 +45,12 @@ pub(super) fn join(
     };
     let rising = best_only.map(|wanted| RisingBounds::new(wanted, Measure::Edit, &bounds, &ordered, &groups));
     let (max_depth, rising) = (options.max_depth, rising.as_ref());
-    let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine: Some(&keep_near), rising };
+    let task =
+        Task { sets: &ordered, bounds: &bounds, run, max_depth, refine: Some(&keep_near), rising, collect: None };
     let (matches, stats) = find(options.algorithm, &task)?;
     let sizes = ordered.into_sizes();
-    Ok(Joined::new(Measure::Edit, &bounds, groups, sizes, matches, stats))
+    let grouped = Grouped::new(Measure::Edit, &bounds, groups, sizes, matches);
+    Ok(Joined::grouped(Measure::Edit, grouped, stats))
 }
 
 /// Longer grams are rarer, but an edit spoils more of them: the bound must leave some to share.

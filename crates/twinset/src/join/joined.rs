@@ -1,89 +1,63 @@
-//! The pairs that a join found, among different sets, and the records that they stand for.
+//! The pairs that a join found, in memory or not.
 
-use super::probe::Match;
-use super::sets::Groups;
+use super::grouped::Grouped;
+use super::listed::Listed;
 use super::{JoinOptions, select};
-use crate::model::{Bounds, Collections, Measure, Pair, Stats};
+use crate::model::{Measure, Pair, Result, Stats};
 
 /// The pairs of a join, in the order of their records.
 ///
 /// Identical records are kept as groups, so a million pairs among them take little room; [`iter`](Self::iter) expands
-/// them one left record at a time.
+/// them one left record at a time. Where the memory is limited and the pairs are many, they lie in temporary files.
 pub struct Joined {
     measure: Measure,
-    groups: Groups,
-    sizes: Vec<u32>,
-    /// Where each group's neighbours start.
-    starts: Vec<u64>,
-    neighbours: Vec<Neighbour>,
-    /// For containment in a self-join, tells in which direction a pair holds.
-    direction: Option<Bounds>,
-    /// Records pair only within the same class.
-    classes: Option<Vec<u32>>,
-    /// Tells whether the members of a group form pairs with each other: a set may be smaller than the overlap asked for.
-    bounds: Bounds,
+    pairs: Pairs,
     /// What the join did.
     pub stats: Stats,
 }
 
-#[derive(Clone, Copy)]
-struct Neighbour {
-    group: u32,
-    overlap: u32,
+enum Pairs {
+    Grouped(Box<Grouped>),
+    Listed {
+        listed: Listed,
+        /// Records pair only within the same class.
+        classes: Option<Vec<u32>>,
+        /// What the positions of right records start from, and the number of all records.
+        offset: usize,
+        records: usize,
+    },
 }
 
 impl Joined {
-    pub(super) fn new(
-        measure: Measure,
-        bounds: &Bounds,
-        groups: Groups,
-        sizes: Vec<u32>,
-        matches: Vec<Vec<Match>>,
-        stats: Stats,
-    ) -> Self {
-        let symmetric = groups.collections() == Collections::One;
-        let left_len = groups.left_len();
-        let is_left = |group: u32| (groups.members(group)[0] as usize) < left_len;
-        // In a self-join both sets of a match have the other as a neighbour; otherwise only the left one has.
-        let ends = |m: &Match| {
-            let (first, second) = if symmetric || is_left(m.x) { (m.x, m.y) } else { (m.y, m.x) };
-            [Some((first, second)), symmetric.then_some((second, first))]
-        };
-        let mut starts = vec![0u64; groups.len() + 2];
-        for m in matches.iter().flatten() {
-            for (group, _) in ends(m).into_iter().flatten() {
-                starts[group as usize + 2] += 1;
-            }
-        }
-        for group in 1..starts.len() {
-            starts[group] += starts[group - 1];
-        }
-        let mut neighbours = vec![Neighbour { group: 0, overlap: 0 }; starts[groups.len() + 1] as usize];
-        for m in matches.into_iter().flatten() {
-            for (group, other) in ends(&m).into_iter().flatten() {
-                let next = &mut starts[group as usize + 1];
-                neighbours[*next as usize] = Neighbour { group: other, overlap: m.overlap };
-                *next += 1;
-            }
-        }
-        starts.pop();
-        let direction = (measure == Measure::Containment && symmetric).then(|| bounds.one_way());
-        let mut joined =
-            Self { measure, groups, sizes, starts, neighbours, direction, classes: None, bounds: *bounds, stats };
-        joined.stats.records = joined.groups.records() as u64;
-        joined.stats.empty_records = joined.groups.empty() as u64;
-        joined.stats.without_partner = joined.groups.without_partner() as u64;
-        joined.stats.distinct_sets = joined.groups.len() as u64;
-        joined.stats.pairs = joined.count();
-        joined
+    pub(super) fn grouped(measure: Measure, grouped: Grouped, mut stats: Stats) -> Self {
+        stats.records = grouped.records();
+        stats.empty_records = grouped.empty_records();
+        stats.without_partner = grouped.without_partner();
+        stats.distinct_sets = grouped.distinct_sets();
+        stats.pairs = grouped.len();
+        Self { measure, pairs: Pairs::Grouped(Box::new(grouped)), stats }
+    }
+
+    pub(super) fn listed(measure: Measure, listed: Listed, offset: usize, mut stats: Stats) -> Self {
+        stats.pairs = listed.len();
+        let records = stats.records as usize;
+        Self { measure, pairs: Pairs::Listed { listed, classes: None, offset, records }, stats }
     }
 
     /// The same pairs, but only those whose records have the same class.
-    pub(crate) fn within_classes(mut self, classes: Vec<u32>) -> Self {
-        assert_eq!(classes.len(), self.groups.records(), "there must be one class for each record");
-        self.classes = Some(classes);
-        self.stats.pairs = self.count();
-        self
+    pub(crate) fn within_classes(mut self, own: Vec<u32>) -> Result<Self> {
+        assert_eq!(own.len() as u64, self.stats.records, "there must be one class for each record");
+        match &mut self.pairs {
+            Pairs::Grouped(grouped) => grouped.set_classes(own),
+            Pairs::Listed { classes, .. } => *classes = Some(own),
+        }
+        let mut pairs = 0;
+        for pair in self.iter() {
+            pair?;
+            pairs += 1;
+        }
+        self.stats.pairs = pairs;
+        Ok(self)
     }
 
     /// The measure of the pairs' values.
@@ -101,162 +75,44 @@ impl Joined {
         self.len() == 0
     }
 
-    /// The pairs, sorted by left record and then by right record.
-    pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
-        (0..self.groups.left_len() as u32).flat_map(|left| self.partners_of(left))
+    /// The pairs, sorted by left record and then by right record. Only reading a temporary file can fail.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = Result<Pair>> + '_> {
+        match &self.pairs {
+            Pairs::Grouped(grouped) => Box::new(grouped.iter().map(Ok)),
+            Pairs::Listed { listed, classes: None, .. } => Box::new(listed.iter()),
+            Pairs::Listed { listed, classes: Some(classes), offset, .. } => {
+                let same = move |pair: &Pair| classes[pair.left as usize] == classes[pair.right as usize + offset];
+                Box::new(listed.iter().filter(move |pair| pair.as_ref().map_or(true, same)))
+            }
+        }
     }
 
     /// The pairs that `top` and `best` of the options leave, in the order in which they are shown; `None` if neither is
     /// given, and all pairs are wanted.
-    pub fn selected(&self, options: &JoinOptions) -> Option<Vec<Pair>> {
-        match (options.top, options.best) {
+    pub fn selected(&self, options: &JoinOptions) -> Result<Option<Vec<Pair>>> {
+        Ok(match (options.top, options.best) {
             (None, false) => None,
-            (Some(k), false) => Some(self.top(k)),
-            (None, true) => Some(self.best()),
-            (Some(k), true) => Some(select::top(self.best().into_iter(), k, self.measure)),
-        }
+            (Some(k), false) => Some(self.top(k)?),
+            (None, true) => Some(self.best()?),
+            (Some(k), true) => Some(select::top(self.best()?.into_iter().map(Ok), k, self.measure)?),
+        })
     }
 
     /// The `k` most similar pairs, most similar first, ties in input order.
-    pub fn top(&self, k: usize) -> Vec<Pair> {
+    pub fn top(&self, k: usize) -> Result<Vec<Pair>> {
         select::top(self.iter(), k, self.measure)
     }
 
     /// Pairs in which each record occurs at most once, chosen from the most similar down, ties in input order. They
     /// are returned in input order.
-    pub fn best(&self) -> Vec<Pair> {
-        let mut best = if self.classes.is_some() {
-            let offset = self.right_offset() as usize;
-            select::best(self.iter(), self.measure, offset, self.groups.records())
-        } else {
-            self.best_of_groups()
+    pub fn best(&self) -> Result<Vec<Pair>> {
+        let mut best = match &self.pairs {
+            Pairs::Grouped(grouped) => grouped.best(self.measure),
+            Pairs::Listed { offset, records, .. } => {
+                select::best(self.iter().collect::<Result<_>>()?, self.measure, *offset, *records)
+            }
         };
         best.sort_unstable_by_key(|pair| (pair.left, pair.right));
-        best
-    }
-
-    /// The same from the pairs of groups, without expanding them: identical records have a pair for each two of them.
-    fn best_of_groups(&self) -> Vec<Pair> {
-        let two = self.groups.collections() == Collections::Two;
-        let mut edges: Vec<(f64, u32, u32)> = Vec::new();
-        for group in 0..self.groups.len() as u32 {
-            let own = (!two).then(|| self.overlap_within(group)).flatten().map(|overlap| Neighbour { group, overlap });
-            for neighbour in self.neighbours_of(group).iter().copied().chain(own) {
-                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
-                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
-                    edges.push((self.measure.value(sizes.0, sizes.1, neighbour.overlap), group, neighbour.group));
-                }
-            }
-        }
-        let sign = if self.measure.is_distance() { 1.0 } else { -1.0 };
-        edges.sort_unstable_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)).then((a.1, a.2).cmp(&(b.1, b.2))));
-
-        let mut best = Vec::new();
-        let mut taken = vec![false; self.groups.records()];
-        // For each group, how many of its first members are taken.
-        let mut cursors = vec![0; self.groups.len()];
-        for equal in edges.chunk_by(|a, b| a.0 == b.0) {
-            let edges_of = |group: u32| {
-                let start = equal.partition_point(|edge| edge.1 < group);
-                equal[start..].iter().take_while(move |edge| edge.1 == group)
-            };
-            let groups = equal.chunk_by(|a, b| a.1 == b.1).map(|edges| edges[0].1);
-            let mut lefts: Vec<(u32, u32)> = groups
-                .flat_map(|group| self.groups.members(group).iter().map(move |&record| (record, group)))
-                .collect();
-            lefts.retain(|&(record, _)| !taken[record as usize]);
-            lefts.sort_unstable();
-            for (left, group) in lefts {
-                if taken[left as usize] {
-                    continue;
-                }
-                // A free record before this one that is as similar would have chosen it, so the first free one is next.
-                let first_free = edges_of(group).filter_map(|&(_, _, other)| {
-                    let (members, cursor) = (self.groups.members(other), &mut cursors[other as usize]);
-                    while members.get(*cursor).is_some_and(|&record| taken[record as usize]) {
-                        *cursor += 1;
-                    }
-                    members[*cursor..].iter().copied().find(|&record| record != left && !taken[record as usize])
-                });
-                if let Some(right) = first_free.min() {
-                    (taken[left as usize], taken[right as usize]) = (true, true);
-                    best.push(Pair { left, right: right - self.right_offset(), value: equal[0].0 });
-                }
-            }
-        }
-        best
-    }
-
-    /// What the positions of right records start from.
-    fn right_offset(&self) -> u32 {
-        if self.groups.collections() == Collections::Two { self.groups.left_len() as u32 } else { 0 }
-    }
-
-    fn neighbours_of(&self, group: u32) -> &[Neighbour] {
-        &self.neighbours[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
-    }
-
-    /// The pairs whose left record is this one, by right record.
-    fn partners_of(&self, left: u32) -> Vec<Pair> {
-        let mut pairs = Vec::new();
-        let Some(own) = self.groups.of(left as usize) else { return pairs };
-        let size = self.sizes[own as usize];
-        // A symmetric pair is listed at its earlier record only.
-        let two = self.groups.collections() == Collections::Two;
-        let first = if two || self.direction.is_some() { 0 } else { left + 1 };
-        let offset = self.right_offset();
-        let mut add = |neighbour: Neighbour| {
-            let other = self.sizes[neighbour.group as usize];
-            if self.direction.is_some_and(|bounds| !bounds.accepts(size, other, neighbour.overlap)) {
-                return;
-            }
-            let value = self.measure.value(size, other, neighbour.overlap);
-            let members = self.groups.members(neighbour.group);
-            for &record in &members[members.partition_point(|&record| record < first)..] {
-                let same = |classes: &Vec<u32>| classes[left as usize] == classes[record as usize];
-                if record != left && self.classes.as_ref().is_none_or(same) {
-                    pairs.push(Pair { left, right: record - offset, value });
-                }
-            }
-        };
-        for &neighbour in self.neighbours_of(own) {
-            add(neighbour);
-        }
-        if !two && let Some(overlap) = self.overlap_within(own) {
-            add(Neighbour { group: own, overlap });
-        }
-        pairs.sort_unstable_by_key(|pair| pair.right);
-        pairs
-    }
-
-    /// The overlap of two members of a group, for edit distance their distance, if they form a pair.
-    fn overlap_within(&self, group: u32) -> Option<u32> {
-        let size = self.sizes[group as usize];
-        match self.measure {
-            Measure::Edit => Some(0),
-            _ => self.bounds.accepts(size, size, size).then_some(size),
-        }
-    }
-
-    fn count(&self) -> u64 {
-        if self.classes.is_some() {
-            return self.iter().count() as u64;
-        }
-        let members = |group: u32| self.groups.members(group).len() as u64;
-        let two = self.groups.collections() == Collections::Two;
-        let mut ordered = 0;
-        for group in 0..self.groups.len() as u32 {
-            for neighbour in self.neighbours_of(group) {
-                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
-                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
-                    ordered += members(group) * members(neighbour.group);
-                }
-            }
-            if !two && self.overlap_within(group).is_some() {
-                ordered += members(group) * (members(group) - 1);
-            }
-        }
-        // Neighbours of a symmetric self-join stand at both ends.
-        if two || self.direction.is_some() { ordered } else { ordered / 2 }
+        Ok(best)
     }
 }

@@ -18,11 +18,14 @@
 mod allpairs;
 mod auto;
 mod edit;
+mod grouped;
 mod index;
 mod joined;
 mod kernel;
+mod listed;
 mod naive;
 mod options;
+mod parts;
 mod ppjoin;
 mod prefix;
 mod probe;
@@ -42,16 +45,19 @@ pub(crate) use suffix::suffix_filter;
 use std::time::Instant;
 
 use self::auto::Plan;
+use self::grouped::Grouped;
 use self::probe::{Match, Task};
 use self::rising::RisingBounds;
 use self::sets::{Groups, OrderedSets};
-use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Stats, Strings, TokenSets};
+use crate::model::{Bounds, Collections, Error, Measure, Result, Run, SpilledSets, Stats, Strings, TokenSets};
 
 /// What is joined.
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
     /// Token sets, for every measure but edit distance.
     Sets(&'a TokenSets),
+    /// Token sets that do not fit in memory, for the same measures.
+    Spilled(&'a SpilledSets),
     /// Texts, for edit distance.
     Texts {
         /// The records' texts.
@@ -66,6 +72,7 @@ impl Input<'_> {
     pub fn len(&self) -> usize {
         match self {
             Self::Sets(sets) => sets.len(),
+            Self::Spilled(sets) => sets.len(),
             Self::Texts { texts, .. } => texts.len(),
         }
     }
@@ -79,6 +86,7 @@ impl Input<'_> {
     pub fn collections(&self) -> Collections {
         match self {
             Self::Sets(sets) => sets.collections(),
+            Self::Spilled(sets) => sets.collections(),
             Self::Texts { left: None, .. } => Collections::One,
             Self::Texts { left: Some(_), .. } => Collections::Two,
         }
@@ -102,10 +110,13 @@ pub(crate) fn join(
             let ordered = OrderedSets::new(sets, &groups);
             let rising = best_only.map(|wanted| RisingBounds::new(wanted, measure, bounds, &ordered, &groups));
             let (max_depth, rising) = (options.max_depth, rising.as_ref());
-            let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising };
+            let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising, collect: None };
             let (matches, stats) = find(options.algorithm, &task)?;
             let sizes = ordered.into_sizes();
-            Joined::new(measure, bounds, groups, sizes, matches, stats)
+            Joined::grouped(measure, Grouped::new(measure, bounds, groups, sizes, matches), stats)
+        }
+        (Input::Spilled(sets), measure) if measure != Measure::Edit => {
+            parts::join(sets, bounds, options, best_only, run)?
         }
         _ => return Err(Error::WrongInput { measure: options.measure }),
     };
@@ -125,7 +136,8 @@ pub(crate) fn choose(
     }
     let groups = Groups::of_sets(sets, bounds, options.empty);
     let ordered = OrderedSets::new(sets, &groups);
-    let task = Task { sets: &ordered, bounds, run, max_depth: options.max_depth, refine: None, rising: None };
+    let task =
+        Task { sets: &ordered, bounds, run, max_depth: options.max_depth, refine: None, rising: None, collect: None };
     let plan = Plan::new(&task, options.algorithm);
     (plan.algorithm(), plan.reason().map(str::to_owned))
 }

@@ -21,6 +21,8 @@ pub(super) struct Task<'a> {
     pub(super) refine: Option<&'a Refine<'a>>,
     /// Where only the best pairs are wanted, the bounds that these must meet.
     pub(super) rising: Option<&'a RisingBounds<'a>>,
+    /// Takes matches away as they are found, where they are not to pile up in memory.
+    pub(super) collect: Option<&'a Collect<'a>>,
 }
 
 impl Task<'_> {
@@ -30,6 +32,7 @@ impl Task<'_> {
     }
 }
 
+pub(super) type Collect<'a> = dyn Fn(&mut Vec<Match>) -> Result<()> + Sync + 'a;
 pub(super) type Refine<'a> = dyn Fn(&mut Vec<Match>) + Sync + 'a;
 
 /// Two sets, by rank, that form a pair. The first is the later one in order of size.
@@ -110,6 +113,9 @@ where
             }
             if let Some(rising) = task.rising {
                 rising.keep_best(&mut matches);
+            }
+            if let Some(collect) = task.collect {
+                collect(&mut matches)?;
             }
             if !matches.is_empty() {
                 matches.shrink_to_fit();

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::model::{Measure, Pair};
+use crate::model::{Measure, Pair, Result};
 
 /// Orders pairs from the most similar to the least, ties in input order.
 fn by_likeness(measure: Measure, a: &Pair, b: &Pair) -> Ordering {
@@ -12,7 +12,7 @@ fn by_likeness(measure: Measure, a: &Pair, b: &Pair) -> Ordering {
 }
 
 /// The `k` most similar of the pairs, most similar first.
-pub(super) fn top(pairs: impl Iterator<Item = Pair>, k: usize, measure: Measure) -> Vec<Pair> {
+pub(super) fn top(pairs: impl Iterator<Item = Result<Pair>>, k: usize, measure: Measure) -> Result<Vec<Pair>> {
     // The least similar of the pairs kept is on top of the heap, ready to be replaced.
     struct Kept(Pair, Measure);
     impl Ord for Kept {
@@ -34,6 +34,7 @@ pub(super) fn top(pairs: impl Iterator<Item = Pair>, k: usize, measure: Measure)
 
     let mut heap: BinaryHeap<Kept> = BinaryHeap::new();
     for pair in pairs {
+        let pair = pair?;
         if heap.len() < k {
             heap.push(Kept(pair, measure));
         } else if let Some(mut worst) = heap.peek_mut()
@@ -42,12 +43,11 @@ pub(super) fn top(pairs: impl Iterator<Item = Pair>, k: usize, measure: Measure)
             worst.0 = pair;
         }
     }
-    heap.into_sorted_vec().into_iter().map(|kept| kept.0).collect()
+    Ok(heap.into_sorted_vec().into_iter().map(|kept| kept.0).collect())
 }
 
 /// Takes pairs from the most similar down, each record at most once. Right records are numbered from `offset`.
-pub(super) fn best(pairs: impl Iterator<Item = Pair>, measure: Measure, offset: usize, records: usize) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = pairs.collect();
+pub(super) fn best(mut pairs: Vec<Pair>, measure: Measure, offset: usize, records: usize) -> Vec<Pair> {
     pairs.sort_unstable_by(|a, b| by_likeness(measure, a, b));
     let mut taken = vec![false; records];
     pairs.retain(|pair| {

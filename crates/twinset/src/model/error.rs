@@ -68,6 +68,12 @@ pub enum Error {
         /// How much it may take.
         limit: u64,
     },
+    /// A temporary file could not be written or read.
+    #[error("a temporary file failed: {reason}; make room in the folder for temporary files, or name another (TMPDIR)")]
+    Spill {
+        /// What the system said.
+        reason: String,
+    },
     /// The caller asked to stop.
     #[error("stopped before the end, as asked")]
     Cancelled,

@@ -19,6 +19,9 @@ pub struct Stats {
     pub without_partner: u64,
     /// Different sets that took part.
     pub distinct_sets: u64,
+    /// In how many parts the sets were joined, where memory was limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts: Option<u64>,
     /// Tokens of all records.
     pub tokens: u64,
     /// Different tokens.

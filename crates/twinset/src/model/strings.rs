@@ -38,6 +38,11 @@ impl Strings {
         self.ends.len()
     }
 
+    /// How many bytes they take.
+    pub fn bytes(&self) -> u64 {
+        (self.text.capacity() + size_of::<usize>() * self.ends.capacity()) as u64
+    }
+
     /// Whether there is no string.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

@@ -86,11 +86,48 @@ impl TokenSets {
             ranks[token] = rank as u32;
         }
         self.unshared = (0..ranks.len()).filter(|&token| !is_shared(token)).count() as u32;
-        self.tokens.par_iter_mut().for_each(|token| *token = ranks[*token as usize]);
-        for record in self.offsets.windows(2) {
-            self.tokens[record[0] as usize..record[1] as usize].sort_unstable();
-        }
+        each_record(&self.offsets, &mut self.tokens, &|record| {
+            record.iter_mut().for_each(|token| *token = ranks[*token as usize]);
+            record.sort_unstable();
+        });
         self
+    }
+
+    /// Records whose tokens are ranks below `limit` already, but only few of these occur. The first `left` form the left
+    /// collection, if there are two.
+    pub(crate) fn of_ranked(sizes: &[u32], mut tokens: Vec<u32>, limit: u32, left: Option<u32>) -> Self {
+        let mut offsets = vec![0];
+        for &size in sizes {
+            offsets.push(offsets[offsets.len() - 1] + u64::from(size));
+        }
+        // Which tokens occur: once and again in one collection, or in the left and in the right of two.
+        let (mut first, mut second) = (Occurring::new(limit), Occurring::new(limit));
+        match left {
+            None => tokens.iter().filter(|&&token| !first.insert(token)).for_each(|&token| {
+                second.insert(token);
+            }),
+            Some(left) => {
+                let (left, right) = tokens.split_at(offsets[left as usize] as usize);
+                left.iter().for_each(|&token| {
+                    first.insert(token);
+                });
+                right.iter().for_each(|&token| {
+                    second.insert(token);
+                });
+            }
+        }
+        let shared = first.combine(&second, |a, b| a & b).counted();
+        let unshared = first.combine(&second, |a, b| a ^ b).counted();
+        each_record(&offsets, &mut tokens, &|record| {
+            for token in record.iter_mut() {
+                *token = match shared.rank(*token) {
+                    Some(rank) => unshared.total + rank,
+                    None => unshared.rank(*token).expect("every token occurs"),
+                };
+            }
+            record.sort_unstable();
+        });
+        Self { offsets, tokens, left, distinct: unshared.total + shared.total, unshared: unshared.total }
     }
 
     /// Turns arbitrary ids below `id_limit` into ranks by document frequency, ties in order of first occurrence.
@@ -150,6 +187,12 @@ impl TokenSets {
         Ok((Self { offsets, tokens, left: None, distinct, unshared }, rank))
     }
 
+    /// The same as a block of records with ids.
+    pub(crate) fn into_block(self) -> TokenBlock {
+        let lengths = (0..self.len()).map(|record| self.size(record)).collect();
+        TokenBlock { lengths, ids: self.tokens, ..TokenBlock::default() }
+    }
+
     /// The number of records, of both collections where there are two.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
@@ -204,6 +247,73 @@ impl TokenSets {
     /// have the smallest ids.
     pub fn unshared(&self) -> u32 {
         self.unshared
+    }
+}
+
+/// Calls `change` for each record's tokens, on all threads.
+fn each_record(offsets: &[u64], tokens: &mut [u32], change: &(impl Fn(&mut [u32]) + Sync)) {
+    const FEW: usize = 1024;
+    let records = offsets.len() - 1;
+    if records > FEW {
+        let middle = records / 2;
+        let (left, right) = tokens.split_at_mut((offsets[middle] - offsets[0]) as usize);
+        let (before, after) = (&offsets[..=middle], &offsets[middle..]);
+        rayon::join(|| each_record(before, left, change), || each_record(after, right, change));
+        return;
+    }
+    let mut rest = tokens;
+    for record in offsets.windows(2) {
+        let (own, others) = rest.split_at_mut((record[1] - record[0]) as usize);
+        change(own);
+        rest = others;
+    }
+}
+
+/// A set of tokens below a limit, as a bitmap.
+struct Occurring {
+    words: Vec<u64>,
+}
+
+impl Occurring {
+    fn new(limit: u32) -> Self {
+        Self { words: vec![0; limit as usize / 64 + 1] }
+    }
+
+    /// Adds a token; tells whether it is new.
+    fn insert(&mut self, token: u32) -> bool {
+        let (word, bit) = (&mut self.words[token as usize / 64], 1 << (token % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    fn combine(&self, other: &Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        Self { words: self.words.iter().zip(&other.words).map(|(&a, &b)| combine(a, b)).collect() }
+    }
+
+    fn counted(self) -> Counted {
+        let mut total = 0;
+        let before = self.words.iter().map(|word| {
+            total += word.count_ones();
+            total - word.count_ones()
+        });
+        let before = before.collect();
+        Counted { words: self.words, before, total }
+    }
+}
+
+/// The same, with the number of tokens before each word.
+struct Counted {
+    words: Vec<u64>,
+    before: Vec<u32>,
+    total: u32,
+}
+
+impl Counted {
+    /// How many tokens of the set are smaller, if the token is one of them.
+    fn rank(&self, token: u32) -> Option<u32> {
+        let (word, bit) = (self.words[token as usize / 64], 1u64 << (token % 64));
+        (word & bit != 0).then(|| self.before[token as usize / 64] + (word & (bit - 1)).count_ones())
     }
 }
 

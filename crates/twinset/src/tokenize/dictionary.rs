@@ -55,6 +55,7 @@ pub(super) trait Store: Default + Send {
     type Source: ?Sized + Sync;
 
     fn len(&self) -> usize;
+    fn bytes(&self) -> usize;
     fn add(&mut self, key: &Key, source: &Self::Source);
     fn holds(&self, entry: u32, key: &Key, source: &Self::Source) -> bool;
     fn hash(&self, entry: u32, source: &Self::Source) -> u64;
@@ -116,6 +117,15 @@ impl<S: Store> Dictionary<S> {
         Ok(())
     }
 
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        let bytes = |shard: &Mutex<Shard<S>>| {
+            let shard = shard.lock().expect("unpoisoned");
+            shard.table.allocation_size() + shard.store.bytes()
+        };
+        self.shards.iter().map(bytes).sum::<usize>() as u64
+    }
+
     /// All ids are below this.
     pub(super) fn id_limit(&self) -> usize {
         let longest = self.shards.iter().map(|shard| shard.lock().expect("unpoisoned").store.len()).max();
@@ -174,6 +184,10 @@ impl Store for TokenStore {
 
     fn len(&self) -> usize {
         self.tokens.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.tokens.capacity() * size_of::<Stored>() + self.text.capacity()
     }
 
     fn add(&mut self, key: &Key, buffer: &[u8]) {
@@ -271,6 +285,10 @@ impl Store for RunStore {
 
     fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<u64>()
     }
 
     fn add(&mut self, key: &Key, _: &Words) {

@@ -18,4 +18,4 @@ mod tokenizer;
 pub(crate) use hash::id_hash;
 pub use hash::token_hash;
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
-pub use tokenizer::{BlockTokenizer, TokenNames, Tokenizer};
+pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer};

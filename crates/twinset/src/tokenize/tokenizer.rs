@@ -1,6 +1,7 @@
 //! Turns blocks of texts into token sets, on as many threads as there are blocks.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cache::TokenCache;
 use super::dictionary::{Dictionary, Key, NO_WORD, RunStore, TokenStore};
@@ -8,7 +9,7 @@ use super::packed::Packed;
 use super::repeats::RepeatCounter;
 use super::shingles::Shingles;
 use super::{Repeats, TokenKind, TokenOptions, reduce, text};
-use crate::model::{Error, Result, TokenBlock, TokenSets};
+use crate::model::{Error, Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
 
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
 ///
@@ -28,6 +29,37 @@ pub struct Tokenizer {
     dictionary: Dictionary<TokenStore>,
     /// Those of threads that are between two blocks.
     scratches: Mutex<Vec<Scratch>>,
+    /// Where ids go that memory has no room for, if it is limited.
+    spilling: Option<Spilling>,
+}
+
+/// Keeps the ids of all blocks within a limit.
+struct Spilling {
+    spill: Spill,
+    run: Run,
+    /// The most memory, in bytes, that the whole may take.
+    limit: u64,
+    /// Bytes of ids that stayed in memory.
+    kept: AtomicU64,
+}
+
+/// Token sets, in memory or not.
+#[derive(Debug)]
+pub enum Sets {
+    /// All in memory.
+    InMemory(TokenSets),
+    /// In a temporary file.
+    Spilled(SpilledSets),
+}
+
+impl Sets {
+    /// The same records as two collections, the first `left` of them being the left one.
+    pub fn split_at(self, left: u32) -> Self {
+        match self {
+            Self::InMemory(sets) => Self::InMemory(sets.split_at(left)),
+            Self::Spilled(sets) => Self::Spilled(sets.split_at(left)),
+        }
+    }
 }
 
 /// What the first pass makes of a text.
@@ -48,6 +80,15 @@ const PADDING: u8 = 1;
 /// A scratch with a larger buffer is not kept.
 const LARGE_BUFFER: usize = 1 << 20;
 
+/// This part of the memory allowed is for ids that wait for the end of the input.
+const KEPT_SHARE: u64 = 8;
+/// What a join in memory takes for each token, with its index and some results.
+const JOINING_BYTES: u64 = 14;
+/// What making shingles takes for each word.
+const SHINGLING_BYTES: u64 = 16;
+/// What ranking takes for each id.
+const RANKING_BYTES: u64 = 4;
+
 /// Keys are interned when so many have been collected.
 const BATCH: usize = 1 << 13;
 
@@ -60,13 +101,28 @@ impl Tokenizer {
             }
             kind => Cut::Tokens(kind),
         };
-        Self { options: options.clone(), cut, dictionary: Dictionary::new(), scratches: Mutex::default() }
+        Self {
+            options: options.clone(),
+            cut,
+            dictionary: Dictionary::new(),
+            scratches: Mutex::default(),
+            spilling: None,
+        }
+    }
+
+    /// The same, for [`finish_within`](Self::finish_within) the memory that the run allows.
+    pub fn within(options: &TokenOptions, run: &Run) -> Result<Self> {
+        let mut tokenizer = Self::new(options);
+        if let Some(limit) = run.memory {
+            let spill = Spill::create(run)?;
+            tokenizer.spilling = Some(Spilling { spill, run: run.clone(), limit, kept: AtomicU64::new(0) });
+        }
+        Ok(tokenizer)
     }
 
     /// Padded q-grams of the texts as they stand, repeats numbered.
     pub(crate) fn padded_grams(length: u32) -> Self {
-        let cut = Cut::PaddedGrams(length as usize);
-        Self { options: TokenOptions::default(), cut, dictionary: Dictionary::new(), scratches: Mutex::default() }
+        Self { cut: Cut::PaddedGrams(length as usize), ..Self::new(&TokenOptions::default()) }
     }
 
     /// Starts a block of records.
@@ -85,8 +141,9 @@ impl Tokenizer {
     }
 
     /// The token sets of all blocks, in the order given.
-    pub fn finish(self, blocks: impl IntoIterator<Item = TokenBlock>) -> Result<TokenSets> {
-        let mut blocks = blocks.into_iter().collect();
+    pub fn finish(mut self, blocks: impl IntoIterator<Item = TokenBlock>) -> Result<TokenSets> {
+        let spilling = self.spilling.take();
+        let mut blocks = load(blocks, spilling.as_ref())?;
         let mut id_limit = self.dictionary.id_limit();
         let (cut, repeats) = (self.cut, self.options.repeats);
         // The dictionaries are not needed to rank the tokens, and they may be large.
@@ -98,9 +155,30 @@ impl Tokenizer {
         Ok(TokenSets::rank(blocks, id_limit)?.0)
     }
 
+    /// As [`finish`](Self::finish), but what a join needs may be too much for the memory allowed. Then the sets are left
+    /// in a temporary file.
+    pub fn finish_within(mut self, blocks: impl IntoIterator<Item = TokenBlock>) -> Result<Sets> {
+        let Some(spilling) = self.spilling.take() else { return Ok(Sets::InMemory(self.finish(blocks)?)) };
+        let mut blocks: Vec<TokenBlock> = blocks.into_iter().collect();
+        let mut id_limit = self.dictionary.id_limit();
+        let tokens = |blocks: &[TokenBlock]| blocks.iter().flat_map(TokenBlock::lengths).map(u64::from).sum::<u64>();
+        let (cut, repeats) = (self.cut, self.options.repeats);
+        drop(self);
+        if let Cut::WordStream(length) = cut {
+            spilling.check(SHINGLING_BYTES * tokens(&blocks))?;
+            let shingles = Shingles::new(load(blocks, Some(&spilling))?, length, repeats, false)?;
+            (blocks, id_limit) = (shingles.blocks, shingles.id_limit);
+        }
+        if JOINING_BYTES * tokens(&blocks) + 8 * id_limit as u64 <= spilling.limit {
+            return Ok(Sets::InMemory(TokenSets::rank(load(blocks, Some(&spilling))?, id_limit)?.0));
+        }
+        spilling.check(RANKING_BYTES * id_limit as u64)?;
+        Ok(Sets::Spilled(SpilledSets::rank(blocks, &spilling.spill, id_limit, &spilling.run)?))
+    }
+
     /// As [`finish`](Self::finish), with the names of the tokens. It takes more memory.
     pub fn finish_named(self, blocks: impl IntoIterator<Item = TokenBlock>) -> Result<(TokenSets, TokenNames)> {
-        let mut blocks = blocks.into_iter().collect();
+        let mut blocks = load(blocks, self.spilling.as_ref())?;
         let mut id_limit = self.dictionary.id_limit();
         let mut known_by = None;
         if let Cut::WordStream(length) = self.cut {
@@ -139,6 +217,29 @@ impl Tokenizer {
             }
         };
         if repeat > 1 { format!("{name}#{repeat}") } else { name }
+    }
+}
+
+/// The blocks with all their ids in memory.
+fn load(blocks: impl IntoIterator<Item = TokenBlock>, spilling: Option<&Spilling>) -> Result<Vec<TokenBlock>> {
+    blocks.into_iter().map(|block| block.load(spilling.map(|spilling| &spilling.spill))).collect()
+}
+
+impl Spilling {
+    /// Moves a block's ids to the file if there is no room for them.
+    fn keep(&self, block: &mut TokenBlock) -> Result<()> {
+        let bytes = 4 * block.ids.len() as u64;
+        if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limit / KEPT_SHARE {
+            self.kept.fetch_sub(bytes, Ordering::Relaxed);
+            block.spilled = Some(self.spill.append(&block.ids)?);
+            block.ids = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// An error if so many bytes are more than may be taken.
+    fn check(&self, needed: u64) -> Result<()> {
+        if needed <= self.limit { Ok(()) } else { Err(Error::Memory { needed, limit: self.limit }) }
     }
 }
 
@@ -267,6 +368,10 @@ impl BlockTokenizer<'_> {
     pub fn finish(mut self) -> Result<TokenBlock> {
         self.intern()?;
         self.block.ids.shrink_to_fit();
+        if let Some(spilling) = &self.tokenizer.spilling {
+            spilling.check(self.tokenizer.dictionary.bytes())?;
+            spilling.keep(&mut self.block)?;
+        }
         // A scratch that a huge record has blown up is not kept.
         if self.scratch.buffer.capacity() <= LARGE_BUFFER {
             self.tokenizer.scratches.lock().expect("no thread panics with the scratches").push(self.scratch);

@@ -1,0 +1,225 @@
+//! Pairs of different sets, and the records that they stand for.
+
+use super::probe::Match;
+use super::select;
+use super::sets::Groups;
+use crate::model::{Bounds, Collections, Measure, Pair};
+
+/// Which groups of identical records form pairs.
+pub(super) struct Grouped {
+    measure: Measure,
+    groups: Groups,
+    sizes: Vec<u32>,
+    /// Where each group's neighbours start.
+    starts: Vec<u64>,
+    neighbours: Vec<Neighbour>,
+    /// For containment in a self-join, tells in which direction a pair holds.
+    direction: Option<Bounds>,
+    /// Records pair only within the same class.
+    classes: Option<Vec<u32>>,
+    /// Tells whether the members of a group form pairs with each other: a set may be smaller than the overlap asked for.
+    bounds: Bounds,
+}
+
+#[derive(Clone, Copy)]
+struct Neighbour {
+    group: u32,
+    overlap: u32,
+}
+
+impl Grouped {
+    pub(super) fn new(
+        measure: Measure,
+        bounds: &Bounds,
+        groups: Groups,
+        sizes: Vec<u32>,
+        matches: Vec<Vec<Match>>,
+    ) -> Self {
+        let symmetric = groups.collections() == Collections::One;
+        let left_len = groups.left_len();
+        let is_left = |group: u32| (groups.members(group)[0] as usize) < left_len;
+        // In a self-join both sets of a match have the other as a neighbour; otherwise only the left one has.
+        let ends = |m: &Match| {
+            let (first, second) = if symmetric || is_left(m.x) { (m.x, m.y) } else { (m.y, m.x) };
+            [Some((first, second)), symmetric.then_some((second, first))]
+        };
+        let mut starts = vec![0u64; groups.len() + 2];
+        for m in matches.iter().flatten() {
+            for (group, _) in ends(m).into_iter().flatten() {
+                starts[group as usize + 2] += 1;
+            }
+        }
+        for group in 1..starts.len() {
+            starts[group] += starts[group - 1];
+        }
+        let mut neighbours = vec![Neighbour { group: 0, overlap: 0 }; starts[groups.len() + 1] as usize];
+        for m in matches.into_iter().flatten() {
+            for (group, other) in ends(&m).into_iter().flatten() {
+                let next = &mut starts[group as usize + 1];
+                neighbours[*next as usize] = Neighbour { group: other, overlap: m.overlap };
+                *next += 1;
+            }
+        }
+        starts.pop();
+        let direction = (measure == Measure::Containment && symmetric).then(|| bounds.one_way());
+        Self { measure, groups, sizes, starts, neighbours, direction, classes: None, bounds: *bounds }
+    }
+
+    /// Leaves only pairs whose records have the same class.
+    pub(super) fn set_classes(&mut self, classes: Vec<u32>) {
+        self.classes = Some(classes);
+    }
+
+    pub(super) fn records(&self) -> u64 {
+        self.groups.records() as u64
+    }
+
+    pub(super) fn empty_records(&self) -> u64 {
+        self.groups.empty() as u64
+    }
+
+    pub(super) fn without_partner(&self) -> u64 {
+        self.groups.without_partner() as u64
+    }
+
+    pub(super) fn distinct_sets(&self) -> u64 {
+        self.groups.len() as u64
+    }
+
+    /// The pairs, sorted by left record and then by right record.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
+        (0..self.groups.left_len() as u32).flat_map(|left| self.partners_of(left))
+    }
+
+    /// Pairs in which each record occurs at most once, chosen from the most similar down, ties in input order.
+    pub(super) fn best(&self, measure: Measure) -> Vec<Pair> {
+        if self.classes.is_some() {
+            let offset = self.right_offset() as usize;
+            return select::best(self.iter().collect(), measure, offset, self.groups.records());
+        }
+        self.best_of_groups()
+    }
+
+    /// The same from the pairs of groups, without expanding them: identical records have a pair for each two of them.
+    fn best_of_groups(&self) -> Vec<Pair> {
+        let two = self.groups.collections() == Collections::Two;
+        let mut edges: Vec<(f64, u32, u32)> = Vec::new();
+        for group in 0..self.groups.len() as u32 {
+            let own = (!two).then(|| self.overlap_within(group)).flatten().map(|overlap| Neighbour { group, overlap });
+            for neighbour in self.neighbours_of(group).iter().copied().chain(own) {
+                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
+                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
+                    edges.push((self.measure.value(sizes.0, sizes.1, neighbour.overlap), group, neighbour.group));
+                }
+            }
+        }
+        let sign = if self.measure.is_distance() { 1.0 } else { -1.0 };
+        edges.sort_unstable_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)).then((a.1, a.2).cmp(&(b.1, b.2))));
+
+        let mut best = Vec::new();
+        let mut taken = vec![false; self.groups.records()];
+        // For each group, how many of its first members are taken.
+        let mut cursors = vec![0; self.groups.len()];
+        for equal in edges.chunk_by(|a, b| a.0 == b.0) {
+            let edges_of = |group: u32| {
+                let start = equal.partition_point(|edge| edge.1 < group);
+                equal[start..].iter().take_while(move |edge| edge.1 == group)
+            };
+            let groups = equal.chunk_by(|a, b| a.1 == b.1).map(|edges| edges[0].1);
+            let mut lefts: Vec<(u32, u32)> = groups
+                .flat_map(|group| self.groups.members(group).iter().map(move |&record| (record, group)))
+                .collect();
+            lefts.retain(|&(record, _)| !taken[record as usize]);
+            lefts.sort_unstable();
+            for (left, group) in lefts {
+                if taken[left as usize] {
+                    continue;
+                }
+                // A free record before this one that is as similar would have chosen it, so the first free one is next.
+                let first_free = edges_of(group).filter_map(|&(_, _, other)| {
+                    let (members, cursor) = (self.groups.members(other), &mut cursors[other as usize]);
+                    while members.get(*cursor).is_some_and(|&record| taken[record as usize]) {
+                        *cursor += 1;
+                    }
+                    members[*cursor..].iter().copied().find(|&record| record != left && !taken[record as usize])
+                });
+                if let Some(right) = first_free.min() {
+                    (taken[left as usize], taken[right as usize]) = (true, true);
+                    best.push(Pair { left, right: right - self.right_offset(), value: equal[0].0 });
+                }
+            }
+        }
+        best
+    }
+
+    /// What the positions of right records start from.
+    fn right_offset(&self) -> u32 {
+        if self.groups.collections() == Collections::Two { self.groups.left_len() as u32 } else { 0 }
+    }
+
+    fn neighbours_of(&self, group: u32) -> &[Neighbour] {
+        &self.neighbours[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
+    }
+
+    /// The pairs whose left record is this one, by right record.
+    fn partners_of(&self, left: u32) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        let Some(own) = self.groups.of(left as usize) else { return pairs };
+        let size = self.sizes[own as usize];
+        // A symmetric pair is listed at its earlier record only.
+        let two = self.groups.collections() == Collections::Two;
+        let first = if two || self.direction.is_some() { 0 } else { left + 1 };
+        let offset = self.right_offset();
+        let mut add = |neighbour: Neighbour| {
+            let other = self.sizes[neighbour.group as usize];
+            if self.direction.is_some_and(|bounds| !bounds.accepts(size, other, neighbour.overlap)) {
+                return;
+            }
+            let value = self.measure.value(size, other, neighbour.overlap);
+            let members = self.groups.members(neighbour.group);
+            for &record in &members[members.partition_point(|&record| record < first)..] {
+                let same = |classes: &Vec<u32>| classes[left as usize] == classes[record as usize];
+                if record != left && self.classes.as_ref().is_none_or(same) {
+                    pairs.push(Pair { left, right: record - offset, value });
+                }
+            }
+        };
+        for &neighbour in self.neighbours_of(own) {
+            add(neighbour);
+        }
+        if !two && let Some(overlap) = self.overlap_within(own) {
+            add(Neighbour { group: own, overlap });
+        }
+        pairs.sort_unstable_by_key(|pair| pair.right);
+        pairs
+    }
+
+    /// The overlap of two members of a group, for edit distance their distance, if they form a pair.
+    fn overlap_within(&self, group: u32) -> Option<u32> {
+        let size = self.sizes[group as usize];
+        match self.measure {
+            Measure::Edit => Some(0),
+            _ => self.bounds.accepts(size, size, size).then_some(size),
+        }
+    }
+
+    /// How many pairs there are, whatever the classes.
+    pub(super) fn len(&self) -> u64 {
+        let members = |group: u32| self.groups.members(group).len() as u64;
+        let two = self.groups.collections() == Collections::Two;
+        let mut ordered = 0;
+        for group in 0..self.groups.len() as u32 {
+            for neighbour in self.neighbours_of(group) {
+                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
+                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
+                    ordered += members(group) * members(neighbour.group);
+                }
+            }
+            if !two && self.overlap_within(group).is_some() {
+                ordered += members(group) * (members(group) - 1);
+            }
+        }
+        // Neighbours of a symmetric self-join stand at both ends.
+        if two || self.direction.is_some() { ordered } else { ordered / 2 }
+    }
+}
