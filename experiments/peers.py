@@ -77,8 +77,8 @@ TOOLS = {"SetSimilaritySearch": set_similarity_search, "datasketch": datasketch,
 
 def main():
     tool, documents, threshold, length, output = sys.argv[1:]
-    with open(documents, encoding="utf-8") as file:
-        texts = file.read().splitlines()
+    with open(documents, encoding="utf-8", newline="\n") as file:
+        texts = [line.rstrip("\n") for line in file]
     with open(output, "w", encoding="utf-8") as file:
         for x, y in TOOLS[tool](texts, float(threshold), int(length)):
             file.write(f"{min(x, y)},{max(x, y)}\n")

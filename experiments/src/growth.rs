@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use twinset::Threshold;
 
 use crate::process::{Usage, measure, twinset};
@@ -32,11 +33,11 @@ impl Growth {
             let mut generate = twinset()?;
             generate.args(["generate", "--quiet", "--records", &records.to_string()]);
             generate.args(["--words", &self.words.to_string(), "--output"]).arg(&file);
-            measure(&mut generate, hour)?;
+            measure(&mut generate, hour)?.context("generating took more than an hour")?;
             let mut join = twinset()?;
             join.args(["join", "--quiet", "--threshold", &self.threshold.to_string(), "--output"]);
             join.arg(folder.path().join("pairs.csv")).arg(&file);
-            let Some(usage) = measure(&mut join, hour)? else { anyhow::bail!("the join took more than an hour") };
+            let usage = measure(&mut join, hour)?.context("the join took more than an hour")?;
             let exponents = before.map(|before| {
                 let memory = usage.peak_bytes as f64 / before.peak_bytes as f64;
                 format!("{:.2}  {:.2}", (usage.cpu_seconds / before.cpu_seconds).log2(), memory.log2())

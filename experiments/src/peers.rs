@@ -1,7 +1,8 @@
 //! Other tools on the same texts, from raw text to pairs: what they take, and what they find.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -53,7 +54,9 @@ type Pairs = HashSet<(u32, u32)>;
 struct Row {
     name: String,
     usage: Option<Usage>,
-    pairs: Pairs,
+    /// The file of pairs, and what their record numbers start from.
+    output: PathBuf,
+    first: u32,
 }
 
 impl Peers {
@@ -69,11 +72,17 @@ impl Peers {
         for peer in PEERS {
             rows.push(self.run_peer(&python, peer, &texts, folder.path())?);
         }
-        let truth = self.truth(&texts, folder.path())?;
+        let ppjoin = self.run_twinset("ppjoin, for the truth", &texts, folder.path(), &["--algorithm", "ppjoin"])?;
+        if ppjoin.usage.is_none() {
+            bail!(
+                "ppjoin did not end in the time allowed, so there is nothing to compare with: give it more (--allowed)"
+            );
+        }
+        let truth = ppjoin.pairs()?;
         let title = format!("{records} texts, {}-word shingles, Jaccard {}", self.shingle, self.threshold);
         let header = ["tool", "pairs", "recall", "precision", "seconds", "CPU", "× twinset", "memory", "verdict"];
         let own = rows[0].usage.as_ref().map_or(f64::NAN, |usage| usage.cpu_seconds);
-        let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(&truth, own)).collect();
+        let cells = rows.iter().map(|row| row.cells(&truth, own)).collect::<anyhow::Result<Vec<_>>>()?;
         println!("{title}\n{}", header.join(" | "));
         for row in &cells {
             println!("{}", row.join(" | "));
@@ -109,24 +118,24 @@ impl Peers {
     }
 
     /// Writes the texts, one a line, and returns how many there are.
+    ///
+    /// What this process once held counts as memory of those that it starts, so it holds little.
     fn write_texts(&self, path: &Path) -> anyhow::Result<usize> {
-        let mut lines = String::new();
-        match &self.data {
-            Some(data) => lines = std::fs::read_to_string(data).with_context(|| data.display().to_string())?,
-            None => {
-                let options =
-                    GenerateOptions { records: self.records, words: self.words, ..GenerateOptions::default() };
-                for record in Generator::new(&options)? {
-                    writeln!(lines, "{}", record.text)?;
-                }
-            }
+        if let Some(data) = &self.data {
+            std::fs::copy(data, path).with_context(|| data.display().to_string())?;
+            return Ok(BufReader::new(File::open(path)?).lines().count());
         }
-        std::fs::write(path, &lines)?;
-        Ok(lines.lines().count())
+        let options = GenerateOptions { records: self.records, words: self.words, ..GenerateOptions::default() };
+        let mut file = BufWriter::new(File::create(path)?);
+        for record in Generator::new(&options)? {
+            writeln!(file, "{}", record.text)?;
+        }
+        file.flush()?;
+        Ok(self.records as usize)
     }
 
     fn run_twinset(&self, name: &str, texts: &Path, folder: &Path, more: &[&str]) -> anyhow::Result<Row> {
-        let output = folder.join("pairs.csv");
+        let output = folder.join(format!("{name}.csv"));
         let mut command = twinset()?;
         command
             .args(["join", "--quiet", "--repeats", "ignore"])
@@ -135,45 +144,49 @@ impl Peers {
         command.arg("--output").arg(&output).arg(texts);
         println!("{name} …");
         let usage = measure(&mut command, Duration::from_secs(self.allowed))?;
-        // Records are numbered from 1.
-        Ok(Row { name: name.to_owned(), pairs: read_pairs(&output, 1)?, usage })
-    }
-
-    /// All pairs there are, by the algorithm of the paper.
-    fn truth(&self, texts: &Path, folder: &Path) -> anyhow::Result<Pairs> {
-        Ok(self.run_twinset("ppjoin, for the truth", texts, folder, &["--algorithm", "ppjoin"])?.pairs)
+        Ok(Row { name: name.to_owned(), usage, output, first: 1 })
     }
 
     fn run_peer(&self, python: &Path, peer: &str, texts: &Path, folder: &Path) -> anyhow::Result<Row> {
         let version = format!("import importlib.metadata as m; print(m.version('{peer}'))");
         let version = Command::new(python).args(["-c", &version]).output()?.stdout;
         let name = format!("{peer} {}", String::from_utf8_lossy(&version).trim());
-        let output = folder.join("peer.csv");
-        std::fs::write(&output, "")?;
+        let output = folder.join(format!("{peer}.csv"));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers.py");
         let mut command = Command::new(python);
         command.arg(script).arg(peer).arg(texts);
         command.args([self.threshold.to_string(), self.shingle.to_string()]).arg(&output);
         println!("{name} …");
         let usage = measure(&mut command, Duration::from_secs(self.allowed))?;
-        let pairs = if usage.is_some() { read_pairs(&output, 0)? } else { Pairs::new() };
-        Ok(Row { name, usage, pairs })
+        Ok(Row { name, usage, output, first: 0 })
     }
 }
 
 impl Row {
-    fn cells(&self, truth: &Pairs, own: f64) -> Vec<String> {
+    /// The pairs that were found.
+    fn pairs(&self) -> anyhow::Result<Pairs> {
+        let text = std::fs::read_to_string(&self.output)?;
+        let number = |field: Option<&str>| field?.parse::<u32>().ok()?.checked_sub(self.first);
+        let pair = |line: &str| {
+            let mut fields = line.split(',');
+            Some((number(fields.next())?, number(fields.next())?))
+        };
+        Ok(text.lines().filter_map(pair).collect())
+    }
+
+    fn cells(&self, truth: &Pairs, own: f64) -> anyhow::Result<Vec<String>> {
         let mut cells = vec![self.name.clone()];
         let Some(usage) = &self.usage else {
             cells.extend(["", "", "", "", "", "", "", "did not end in the time allowed"].map(str::to_owned));
-            return cells;
+            return Ok(cells);
         };
-        let right = self.pairs.intersection(truth).count();
+        let pairs = self.pairs()?;
+        let right = pairs.intersection(truth).count();
         let share = |of: usize| if of == 0 { 1.0 } else { right as f64 / of as f64 };
-        let (lost, wrong) = (truth.len() - right, self.pairs.len() - right);
-        cells.push(self.pairs.len().to_string());
+        let (lost, wrong) = (truth.len() - right, pairs.len() - right);
+        cells.push(pairs.len().to_string());
         cells.push(format!("{:.4}", share(truth.len())));
-        cells.push(format!("{:.4}", share(self.pairs.len())));
+        cells.push(format!("{:.4}", share(pairs.len())));
         cells.push(format!("{:.2}", usage.seconds));
         cells.push(format!("{:.2}", usage.cpu_seconds));
         cells.push(format!("{:.1}", usage.cpu_seconds / own));
@@ -184,17 +197,6 @@ impl Row {
             (0, wrong) => format!("reports {wrong} false pairs"),
             (lost, wrong) => format!("loses {lost} pairs, reports {wrong} false ones"),
         });
-        cells
+        Ok(cells)
     }
-}
-
-/// The first two columns of a csv file, as record numbers that are written from `first` on.
-fn read_pairs(path: &Path, first: u32) -> anyhow::Result<Pairs> {
-    let text = std::fs::read_to_string(path)?;
-    let number = |field: Option<&str>| field?.parse::<u32>().ok()?.checked_sub(first);
-    let pair = |line: &str| {
-        let mut fields = line.split(',');
-        Some((number(fields.next())?, number(fields.next())?))
-    };
-    Ok(text.lines().filter_map(pair).collect())
 }

@@ -4,6 +4,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::unistd::Pid;
 use wait4::Wait4;
 
 /// What a run took.
@@ -20,19 +23,19 @@ pub(crate) fn measure(command: &mut Command, allowed: Duration) -> anyhow::Resul
     let name = format!("{command:?}");
     let child = command.stdout(Stdio::null()).spawn().with_context(|| format!("could not start {name}"))?;
     let (done, watched) = std::sync::mpsc::channel::<()>();
-    let process = nix::unistd::Pid::from_raw(child.id() as i32);
+    let process = Pid::from_raw(child.id() as i32);
     let watch = std::thread::spawn(move || {
         let late = watched.recv_timeout(allowed) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
         if late {
-            // The process was not waited for yet, so its number is still its own.
-            let _ = nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGKILL);
+            let _ = kill(process, Signal::SIGKILL);
         }
         late
     });
-    let used = child.wait4();
+    // The process stays until the watch is over, so that its number is its own till then.
+    waitid(Id::Pid(process), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)?;
     drop(done);
     let late = watch.join().expect("the watch does not panic");
-    let used = used.with_context(|| format!("could not wait for {name}"))?;
+    let used = child.wait4().with_context(|| format!("could not wait for {name}"))?;
     if late {
         return Ok(None);
     }

@@ -172,9 +172,10 @@ impl Join {
 
     fn summary(&self, collection: &Collection, stats: &Stats) -> Vec<String> {
         let mut lines = vec![format!(
-            "{} ({} different), {} ({} different)",
+            "{} ({} {}), {} ({} different)",
             count(stats.records, "record"),
             stats.distinct_sets,
+            if stats.without_partner > 0 { "different ones took part" } else { "different" },
             count(stats.tokens, "token"),
             stats.distinct_tokens,
         )];

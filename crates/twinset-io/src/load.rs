@@ -87,6 +87,9 @@ struct LoadedBlock {
     /// The records' names, where any has one; an unnamed record has an empty one, and `unnamed` says so.
     names: Option<Strings>,
     unnamed: Vec<usize>,
+    /// The line of the first record.
+    first_line: u64,
+    /// The lines of all records, unless each has one.
     lines: Vec<u64>,
     /// Positions of bad records among all of the block.
     bad: Vec<usize>,
@@ -130,6 +133,7 @@ fn load_here(
             file: info.file,
             names: None,
             unnamed: Vec::new(),
+            first_line: records.first().map_or(1, |record| record.line),
             lines: Vec::new(),
             bad: info.bad,
             tokens: TokenBlock::default(),
@@ -140,7 +144,9 @@ fn load_here(
         if records.iter().any(|record| record.id.is_some()) {
             block.names = Some(records.iter().map(|record| record.id.as_deref().unwrap_or_default()).collect());
             block.unnamed = (0..records.len()).filter(|&position| records[position].id.is_none()).collect();
-            block.lines = records.iter().map(|record| record.line).collect();
+            if !records.iter().zip(block.first_line..).all(|(record, line)| record.line == line) {
+                block.lines = records.iter().map(|record| record.line).collect();
+            }
         }
         for record in &records {
             for (column, value) in block.extra.iter_mut().zip(&record.extra) {
@@ -166,23 +172,25 @@ fn load_here(
     let mut name = |blocks: &mut [LoadedBlock]| -> Result<Vec<Ids>> {
         (0..collections.len()).map(|collection| collection_ids(blocks, collection, rejects.as_mut())).collect()
     };
-    let finish = |blocks: Vec<TokenBlock>| match (tokenizer, content) {
+    let finish = |blocks: Vec<TokenBlock>, taken: u64| match (tokenizer, content) {
         (Some(tokenizer), Content::NamedSets(_)) => {
             tokenizer.finish_named(blocks).map(|(sets, names)| (Some(Sets::InMemory(sets)), Some(names)))
         }
-        (Some(tokenizer), _) => tokenizer.finish_within(blocks).map(|sets| (Some(sets), None)),
+        (Some(tokenizer), _) => tokenizer.finish_within(blocks, taken).map(|sets| (Some(sets), None)),
         (None, _) => Ok((None, None)),
     };
     let take_tokens = |blocks: &mut [LoadedBlock]| -> Vec<TokenBlock> {
         blocks.iter_mut().map(|block| std::mem::take(&mut block.tokens)).collect()
     };
     // A repeated name takes its record's tokens out if it is to be rejected, and is the end of everything otherwise.
-    let (ids, sets) = if options.rejects.is_some() {
-        let ids = name(&mut blocks);
-        (ids, finish(take_tokens(&mut blocks)))
+    // Where memory is limited, one comes after the other, as each needs some for a while.
+    let (ids, sets) = if options.rejects.is_some() || run.memory.is_some() {
+        let ids = name(&mut blocks)?;
+        let taken = ids.iter().map(Ids::bytes).sum();
+        (Ok(ids), finish(take_tokens(&mut blocks), taken))
     } else {
         let tokens = take_tokens(&mut blocks);
-        rayon::join(|| name(&mut blocks), || finish(tokens))
+        rayon::join(|| name(&mut blocks), || finish(tokens, 0))
     };
     let (mut ids, (sets, names)) = (ids?, sets?);
     let mut texts = Strings::default();
@@ -286,7 +294,7 @@ impl LoadedBlock {
 
     /// The line of a record.
     fn line(&self, position: usize) -> u64 {
-        self.lines.get(position).copied().unwrap_or(position as u64 + 1)
+        self.lines.get(position).copied().unwrap_or(self.first_line + position as u64)
     }
 
     /// Takes records out.

@@ -61,7 +61,7 @@ pub fn explain(
         verdict.add("measure", Explanation::leaf(options.measure.name()));
         verdict.add("threshold", Explanation::leaf(threshold.to_string()));
         if options.measure != Measure::Edit {
-            let (algorithm, reason) = choose(sets, &bounds, options, run);
+            let (algorithm, reason) = run.install(|| choose(sets, &bounds, options, run))?;
             verdict.add("algorithm", Explanation::leaf(algorithm.name()));
             if let Some(reason) = reason {
                 verdict.add("chosen_because", Explanation::leaf(reason));

@@ -11,8 +11,8 @@ use crate::tokenize::{TokenOptions, Tokenizer};
 /// Finds the pairs that the options ask for.
 ///
 /// [`Joined::iter`] has all of them that reach the threshold; [`Joined::selected`] has what [`top`](JoinOptions::top) and
-/// [`best`](JoinOptions::best) leave. With `top` no threshold is needed, and pairs that cannot be among the most similar
-/// are not looked for: the bound rises as better ones are found.
+/// [`best`](JoinOptions::best) leave. With `top` no threshold is needed, and `iter` has only pairs that may be among the
+/// most similar: the bound rises as better ones are found.
 ///
 /// ```
 /// use twinset::{Input, JoinOptions, Run, TokenSets, join};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use twinset::{Algorithm, Error, Input, JoinOptions, Progress, Run, TokenSets, join};
+use twinset::{Algorithm, Error, Input, JoinOptions, Measure, Progress, Run, TokenSets, join};
 
 fn many_sets() -> TokenSets {
     let record = |seed: u32| {
@@ -54,15 +54,19 @@ fn the_number_of_threads_does_not_change_the_result() {
     }
 }
 
-/// Enough sets, alike enough, that every block, piece and pause of the fast algorithms takes its turn.
-#[test]
-fn fast_and_faithful_algorithms_agree_on_crowded_sets() {
-    // Windows of 10 to 40 tokens over few different ones: most pairs of suitable sizes are near each other.
+/// Windows of 10 to 40 tokens over few different ones: most pairs of suitable sizes are near each other.
+fn crowded_sets() -> TokenSets {
     let record = |seed: u32| {
         let (start, length) = ((seed.wrapping_mul(2_654_435_761) >> 16) % 90, 10 + (seed * 7) % 31);
         (start..start + length).filter(move |token| !(token + seed).is_multiple_of(11))
     };
-    let one = TokenSets::from_ids((0..3000).map(record)).unwrap();
+    TokenSets::from_ids((0..3000).map(record)).unwrap()
+}
+
+/// Enough sets, alike enough, that every block, piece and pause of the fast algorithms takes its turn.
+#[test]
+fn fast_and_faithful_algorithms_agree_on_crowded_sets() {
+    let one = crowded_sets();
     let two = one.clone().split_at(700);
     for (sets, threshold) in [(&one, "0.3"), (&one, "0.75"), (&two, "0.5")] {
         let pairs = |algorithm, portable| {
@@ -78,6 +82,35 @@ fn fast_and_faithful_algorithms_agree_on_crowded_sets() {
         for algorithm in [Algorithm::Prefix, Algorithm::Scan, Algorithm::Auto] {
             for portable in [false, true] {
                 assert!(pairs(algorithm, portable) == expected, "{algorithm} {threshold} {portable}");
+            }
+        }
+    }
+}
+
+/// The bound rises from chunk to chunk, and what it leaves out is never among the best.
+#[test]
+fn the_best_pairs_are_those_of_the_whole_join() {
+    let sets = crowded_sets();
+    let two = sets.clone().split_at(700);
+    for measure in Measure::of_sets() {
+        for (sets, wanted) in [(&sets, 1), (&sets, 50), (&two, 700), (&sets, 20_000)] {
+            let top = |algorithm, threads| {
+                let options = JoinOptions { measure, algorithm, top: Some(wanted), ..JoinOptions::default() };
+                let run = Run { threads: Some(threads), ..Run::default() };
+                join(Input::Sets(sets), &options, &run).unwrap().selected(&options).unwrap().unwrap()
+            };
+            let lax = if measure == Measure::Hamming {
+                "60"
+            } else if measure.is_count() {
+                "1"
+            } else {
+                "1/100"
+            };
+            let all = JoinOptions { measure, ..JoinOptions::at(lax.parse().unwrap()) };
+            let expected = join(Input::Sets(sets), &all, &Run::default()).unwrap().top(wanted).unwrap();
+            assert_eq!(expected.len(), wanted);
+            for (algorithm, threads) in [(Algorithm::Auto, 1), (Algorithm::Prefix, 4), (Algorithm::Scan, 2)] {
+                assert!(top(algorithm, threads) == expected, "{measure} {wanted} {algorithm}");
             }
         }
     }

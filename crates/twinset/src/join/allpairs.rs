@@ -5,7 +5,8 @@
 //! at the same postings and verifies fewer.
 
 use super::index::Index;
-use super::probe::{Found, Match, Partners, Task, add_free_pairs, each_set};
+use super::partners::Partners;
+use super::probe::{Found, Match, Task, add_free_pairs, each_set};
 use super::sets::BySide;
 use super::verify::verify;
 use crate::model::{Candidates, Result};

@@ -8,9 +8,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::lists::list_starts;
 use super::options::Algorithm;
-use super::prefix::{self, Prefix, list_starts};
-use super::probe::{Found, Partners, Task, chunks, each_chunk};
+use super::partners::Partners;
+use super::prefix::{self, Prefix};
+use super::probe::{Found, Task, chunks, each_chunk};
 use super::scan::{self, Scan};
 use super::screen::{Screen, ShortLength};
 use super::sets::BySide;
@@ -51,84 +53,45 @@ const MIX_SAVES: f64 = 2e7;
 const SAMPLE: usize = 16;
 
 impl Plan {
-    /// The plan for `prefix`, for `scan`, or for whichever costs less.
-    pub(super) fn new(task: &Task<'_>, algorithm: Algorithm) -> Self {
-        let chunks = chunks(task);
-        let mut plan = match algorithm {
-            Algorithm::Scan => {
-                let ways = vec![Way::Scan; chunks.len()];
-                return Self { short: ShortLength::choose(task, usize::MAX), chunks, ways, starts: None, reason: None };
-            }
-            _ => {
-                let starts = BySide::build(task.sets.collections(), |side| list_starts(task, side));
-                let short = ShortLength::choose(task, words_for_postings(task, &starts));
-                let ways = vec![Way::Prefix; chunks.len()];
-                Self { short, chunks, ways, starts: Some(starts), reason: None }
-            }
-        };
-        if algorithm != Algorithm::Prefix {
-            plan.choose(task);
-        }
-        plan
+    /// The plan for `scan`.
+    pub(super) fn scan(task: &Task<'_>) -> Self {
+        let (chunks, short) = (chunks(task), ShortLength::choose(task, usize::MAX));
+        Self { short, ways: vec![Way::Scan; chunks.len()], chunks, starts: None, reason: None }
     }
 
-    /// Finds the cheapest way for each chunk.
-    fn choose(&mut self, task: &Task<'_>) {
-        let starts = self.starts.as_ref().expect("made with the plan");
+    /// The plan for `prefix`.
+    pub(super) fn prefix(task: &Task<'_>) -> Self {
+        let starts = BySide::build(task.sets.collections(), |side| list_starts(task, side));
+        let (chunks, short) = (chunks(task), ShortLength::choose(task, words_for_postings(task, &starts)));
+        Self { short, ways: vec![Way::Prefix; chunks.len()], chunks, starts: Some(starts), reason: None }
+    }
+
+    /// The plan that should take least time.
+    pub(super) fn cheapest(task: &Task<'_>) -> Self {
+        let (by_scan, mut by_prefix) = (Self::scan(task), Self::prefix(task));
+        let starts = by_prefix.starts.as_ref().expect("made with the plan");
         let index = cost::INDEX * postings(starts) as f64;
-        let for_scan = ShortLength::choose(task, usize::MAX);
-        let costs: Vec<(f64, f64)> =
-            self.chunks.par_iter().map(|chunk| self.cost(task, for_scan, starts, chunk)).collect();
-        let scan = costs.iter().map(|cost| cost.0).fold(0.0, |sum, cost| sum + cost);
-        let prefix = index + costs.iter().map(|cost| cost.1).sum::<f64>();
-        let mixed = index + costs.iter().map(|cost| cost.0.min(cost.1)).sum::<f64>();
-        // Two ways need the room of both, which must be worth something.
-        let is_mixed = mixed < (MIX_BELOW * scan.min(prefix)).min(scan.min(prefix) - MIX_SAVES);
-        let cheapest = |&(by_scan, by_prefix): &(f64, f64)| match is_mixed {
-            true if by_scan < by_prefix => Way::Scan,
-            false if scan < prefix => Way::Scan,
-            _ => Way::Prefix,
-        };
-        self.ways = costs.iter().map(cheapest).collect();
-        if !self.uses(Way::Prefix) {
-            (self.short, self.starts) = (for_scan, None);
-        }
+        let cost = |chunk: &Range<u32>| cost(task, starts, by_prefix.short.cost, chunk);
+        let costs: Vec<(f64, f64)> = by_prefix.chunks.par_iter().map(cost).collect();
+        // Without posting lists signatures can be longer. No chunks must cost 0, not the −0 that sums begin with.
+        let longer = by_scan.short.cost / by_prefix.short.cost;
+        let sum = |cost: &dyn Fn(&(f64, f64)) -> f64| costs.iter().map(cost).fold(0.0, |sum, cost| sum + cost);
+        let scan = longer * sum(&|cost| cost.0);
+        let prefix = index + sum(&|cost| cost.1);
+        let mixed = index + sum(&|cost| cost.0.min(cost.1));
         let estimate = format!(
             "comparing all signatures should take {:.2} s, looking up prefixes {:.2} s",
             scan * 1e-9,
             prefix * 1e-9
         );
-        self.reason = Some(match self.algorithm() {
-            Algorithm::Auto if is_mixed => format!("{estimate}, {} {:.2} s", self.ranges(task), mixed * 1e-9),
-            _ => estimate,
-        });
-    }
-
-    /// What a chunk should cost by scan, and by prefix, judging by a few of its sets.
-    fn cost(
-        &self,
-        task: &Task<'_>,
-        for_scan: ShortLength,
-        starts: &BySide<Vec<u64>>,
-        chunk: &Range<u32>,
-    ) -> (f64, f64) {
-        let (sets, mut partners) = (task.sets, Partners::default());
-        let (mut scan, mut prefix) = (0.0, 0.0);
-        let step = chunk.len().div_ceil(SAMPLE);
-        for x in chunk.clone().step_by(step) {
-            partners.prepare(sets, task.bounds, x);
-            let (side, suitable) = (sets.side(x), f64::from(x.saturating_sub(partners.first_rank())));
-            scan += suitable * sets.share_of_others(side) * for_scan.cost;
-            let share = suitable / sets.len() as f64;
-            let length = task.bounds.probe_prefix(sets.size(x), side) as usize;
-            let starts = starts.probed_by(side);
-            for &token in sets.get(x)[..length].iter().filter(|&&token| token >= sets.unshared()) {
-                let token = (token - sets.unshared()) as usize;
-                let postings = (starts[token + 1] - starts[token]) as f64;
-                prefix += cost::LOOK_UP + share * postings * (self.short.cost + cost::POSTING);
-            }
+        // Two ways need the room of both, which must be worth something.
+        if mixed < (MIX_BELOW * scan.min(prefix)).min(scan.min(prefix) - MIX_SAVES) {
+            let way = |&(by_scan, by_prefix): &(f64, f64)| if by_scan < by_prefix { Way::Scan } else { Way::Prefix };
+            by_prefix.ways = costs.iter().map(way).collect();
+            by_prefix.reason = Some(format!("{estimate}, {} {:.2} s", by_prefix.ranges(task), mixed * 1e-9));
+            return by_prefix;
         }
-        (scan * step as f64, prefix * step as f64)
+        Self { reason: Some(estimate), ..if scan < prefix { by_scan } else { by_prefix } }
     }
 
     /// Which sizes are joined which way.
@@ -142,7 +105,7 @@ impl Plan {
         runs.collect::<Vec<_>>().join(" and ")
     }
 
-    /// The algorithm that does all the work, or `Auto` where both have a part, or none has anything to do.
+    /// The algorithm that does all the work, or `Auto` where both have a part or there is nothing to do.
     pub(super) fn algorithm(&self) -> Algorithm {
         match (self.uses(Way::Prefix), self.uses(Way::Scan)) {
             (true, false) => Algorithm::Prefix,
@@ -166,14 +129,38 @@ impl Plan {
         let prefix = self.starts.take().map(|starts| Prefix::new(task, &screen, starts));
         let scan = self.uses(Way::Scan).then(|| Scan::new(task, &screen));
         let new_state = || (prefix::State::default(), scan::State::default());
-        each_chunk(task, &self.chunks, new_state, |states, chunk, matches| {
+        let (matches, mut candidates) = each_chunk(task, &self.chunks, new_state, |states, chunk, matches| {
             let ranks = self.chunks[chunk].clone();
             match self.ways[chunk] {
                 Way::Prefix => prefix.as_ref().expect("made above").probe(&mut states.0, ranks, matches),
                 Way::Scan => scan.as_ref().expect("made above").probe(&mut states.1, ranks, matches),
             }
-        })
+        })?;
+        // Only scan counts pairs of suitable sizes, and here it did not see all of them.
+        candidates.size = candidates.size.filter(|_| prefix.is_none());
+        Ok((matches, candidates))
     }
+}
+
+/// What a chunk should cost by scan, and by prefix, judging by a few of its sets, if a comparison costs that much.
+fn cost(task: &Task<'_>, starts: &BySide<Vec<u64>>, comparison: f64, chunk: &Range<u32>) -> (f64, f64) {
+    let (sets, mut partners) = (task.sets, Partners::default());
+    let (mut scan, mut prefix) = (0.0, 0.0);
+    let step = chunk.len().div_ceil(SAMPLE);
+    for x in chunk.clone().step_by(step) {
+        partners.prepare(sets, task.bounds, x);
+        let (side, suitable) = (sets.side(x), f64::from(x.saturating_sub(partners.first_rank())));
+        scan += suitable * sets.share_of_others(side) * comparison;
+        let share = suitable / sets.len() as f64;
+        let length = task.bounds.probe_prefix(sets.size(x), side) as usize;
+        let starts = starts.probed_by(side);
+        for &token in sets.get(x)[..length].iter().filter(|&&token| token >= sets.unshared()) {
+            let token = (token - sets.unshared()) as usize;
+            let postings = (starts[token + 1] - starts[token]) as f64;
+            prefix += cost::LOOK_UP + share * postings * (comparison + cost::POSTING);
+        }
+    }
+    (scan * step as f64, prefix * step as f64)
 }
 
 /// How many postings there are in all lists.
@@ -187,4 +174,47 @@ fn words_for_postings(task: &Task<'_>, starts: &BySide<Vec<u64>>) -> usize {
     const BYTES_PER_TOKEN: u64 = 7;
     let bytes = BYTES_PER_TOKEN * task.sets.tokens().len() as u64 / postings(starts).max(1);
     (bytes as usize).saturating_sub(size_of::<u32>()) / size_of::<u64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::groups::Groups;
+    use crate::join::probe::Match;
+    use crate::join::sets::OrderedSets;
+    use crate::model::{Bounds, Collections, Measure, Run, TokenSets};
+
+    #[test]
+    fn both_ways_together_find_what_each_finds_alone() {
+        let windows = (0..2000u32).map(|seed| {
+            let start = seed.wrapping_mul(2_654_435_761) >> 21;
+            start..start + 12 + seed % 17
+        });
+        let sets = TokenSets::from_ids(windows).unwrap();
+        let run = Run::default();
+        let bounds = Bounds::new(Measure::Jaccard, "0.7".parse().unwrap(), Collections::One).unwrap();
+        let groups = Groups::of_sets(&sets, &bounds, false);
+        let ordered = OrderedSets::new(&sets, &groups);
+        let task = Task {
+            sets: &ordered,
+            bounds: &bounds,
+            run: &run,
+            max_depth: 2,
+            refine: None,
+            rising: None,
+            collect: None,
+        };
+        let sorted = |plan: Plan| {
+            let mut matches: Vec<Match> = plan.run(&task).unwrap().0.concat();
+            matches.sort_unstable_by_key(|found| (found.x, found.y));
+            matches
+        };
+        let mut mixed = Plan::prefix(&task);
+        assert!(mixed.chunks.len() > 3);
+        mixed.ways.iter_mut().step_by(2).for_each(|way| *way = Way::Scan);
+        assert_eq!(mixed.algorithm(), Algorithm::Auto);
+        let expected = sorted(Plan::scan(&task));
+        assert!(expected.len() > 1000);
+        assert!(sorted(mixed) == expected && sorted(Plan::prefix(&task)) == expected);
+    }
 }

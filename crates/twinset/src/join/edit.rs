@@ -8,9 +8,10 @@ use rapidfuzz::distance::levenshtein;
 use rayon::prelude::*;
 
 use super::grouped::Grouped;
+use super::groups::Groups;
 use super::probe::{Match, Task};
 use super::rising::RisingBounds;
-use super::sets::{Groups, OrderedSets};
+use super::sets::OrderedSets;
 use super::{JoinOptions, Joined, find};
 use crate::model::{Bounds, Measure, Result, Run, Strings, TokenSets};
 use crate::tokenize::Tokenizer;

@@ -1,8 +1,8 @@
 //! Pairs of different sets, and the records that they stand for.
 
+use super::groups::Groups;
 use super::probe::Match;
 use super::select;
-use super::sets::Groups;
 use crate::model::{Bounds, Collections, Measure, Pair};
 
 /// Which groups of identical records form pairs.

@@ -16,7 +16,7 @@ pub(super) struct Posting {
 
 /// For each token, the sets that have it in their prefix.
 pub(super) struct Index {
-    /// Tokens below this occur in one record only, and have no postings.
+    /// Tokens below this cannot be shared by a pair, and have no postings.
     first_token: u32,
     /// Where each token's postings start.
     starts: Vec<u64>,

@@ -26,7 +26,7 @@ impl Kernel {
         Self::Portable
     }
 
-    /// Adds to `near` the positions within the range at which columns of words, `stride` apart, differ from `own` in at
+    /// Adds to `near` the positions, counted from the start of the range, at which columns of words, `stride` apart, differ from `own` in at
     /// most `limit` bits. From every position of the range a whole step can be read.
     pub(super) fn near(
         self,
@@ -37,6 +37,7 @@ impl Kernel {
         limit: u32,
         near: &mut Vec<u32>,
     ) {
+        assert!(own.len() < 32, "the bits of more words would not fit the counters");
         assert!(range.is_empty() || (own.len().max(1) - 1) * stride + range.end + STEP <= words.len());
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -67,7 +68,8 @@ fn near_portable(words: &[u64], stride: usize, own: &[u64], range: Range<usize>,
             }
         }
         let inside = distances.iter().take(range.end - start).enumerate();
-        near.extend(inside.filter(|&(_, &distance)| distance <= limit).map(|(at, _)| (start + at) as u32));
+        let from = start - range.start;
+        near.extend(inside.filter(|&(_, &distance)| distance <= limit).map(|(at, _)| (from + at) as u32));
     }
 }
 
@@ -127,7 +129,7 @@ mod avx2 {
                 hits &= (1 << (range.end - start)) - 1;
             }
             while hits != 0 {
-                near.push(start as u32 + hits.trailing_zeros());
+                near.push((start - range.start) as u32 + hits.trailing_zeros());
                 hits &= hits - 1;
             }
             start += STEP;

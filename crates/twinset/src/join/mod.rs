@@ -19,12 +19,15 @@ mod allpairs;
 mod auto;
 mod edit;
 mod grouped;
+mod groups;
 mod index;
 mod joined;
 mod kernel;
 mod listed;
+mod lists;
 mod naive;
 mod options;
+mod partners;
 mod parts;
 mod ppjoin;
 mod prefix;
@@ -46,9 +49,10 @@ use std::time::Instant;
 
 use self::auto::Plan;
 use self::grouped::Grouped;
+use self::groups::Groups;
 use self::probe::{Match, Task};
 use self::rising::RisingBounds;
-use self::sets::{Groups, OrderedSets};
+use self::sets::OrderedSets;
 use crate::model::{Bounds, Collections, Error, Measure, Result, Run, SpilledSets, Stats, Strings, TokenSets};
 
 /// What is joined.
@@ -93,8 +97,8 @@ impl Input<'_> {
     }
 }
 
-/// Finds all pairs within the bounds by the algorithm that the options name; of the `best_only` most similar of them,
-/// if that is given, at least these.
+/// Finds all pairs within the bounds by the algorithm that the options name; with `best_only`, at least so many of the
+/// most similar of them.
 pub(crate) fn join(
     input: Input<'_>,
     bounds: &Bounds,
@@ -138,7 +142,7 @@ pub(crate) fn choose(
     let ordered = OrderedSets::new(sets, &groups);
     let task =
         Task { sets: &ordered, bounds, run, max_depth: options.max_depth, refine: None, rising: None, collect: None };
-    let plan = Plan::new(&task, options.algorithm);
+    let plan = Plan::cheapest(&task);
     (plan.algorithm(), plan.reason().map(str::to_owned))
 }
 
@@ -157,8 +161,14 @@ fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stats
         Algorithm::PpJoin => ppjoin::join(task, None)?,
         Algorithm::PpJoinPlus => ppjoin::join(task, Some(task.max_depth))?,
         Algorithm::Auto | Algorithm::Prefix | Algorithm::Scan => {
-            let plan = Plan::new(task, algorithm);
-            (ran, chosen_because) = (plan.algorithm(), plan.reason().map(str::to_owned));
+            let plan = match algorithm {
+                Algorithm::Scan => Plan::scan(task),
+                Algorithm::Prefix => Plan::prefix(task),
+                _ => Plan::cheapest(task),
+            };
+            if algorithm == Algorithm::Auto {
+                (ran, chosen_because) = (plan.algorithm(), plan.reason().map(str::to_owned));
+            }
             plan.run(task)?
         }
     };

@@ -7,11 +7,12 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::groups::Groups;
 use super::joined::Joined;
 use super::listed::Collector;
 use super::probe::{Match, Task};
 use super::rising::RisingBounds;
-use super::sets::{Groups, OrderedSets};
+use super::sets::OrderedSets;
 use super::{JoinOptions, find};
 use crate::model::{Bounds, Collections, Measure, Pair, Part, Result, Run, Side, SpilledSets, Stats, TokenSets};
 

@@ -6,7 +6,8 @@
 //! rare or the threshold is high; the suffix filter pays only for long sets that meet often.
 
 use super::index::Index;
-use super::probe::{Found, Match, Partner, Partners, Task, add_free_pairs, each_set};
+use super::partners::{Partner, Partners};
+use super::probe::{Found, Match, Task, add_free_pairs, each_set};
 use super::sets::BySide;
 use super::suffix::suffix_filter;
 use super::verify::verify;

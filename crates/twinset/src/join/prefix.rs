@@ -9,14 +9,13 @@
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use rayon::prelude::*;
-
-use super::probe::{Match, Partners, Task, add_free_pairs};
+use super::lists::Lists;
+use super::partners::Partners;
+use super::probe::{Match, Task, add_free_pairs};
 use super::screen::Screen;
 use super::sets::{BySide, OrderedSets};
-use super::signature::Columns;
 use super::verify::overlap_from;
 use crate::model::{Bounds, Candidates, Side, fetch};
 
@@ -24,16 +23,6 @@ pub(super) struct Prefix<'a> {
     task: &'a Task<'a>,
     screen: &'a Screen,
     lists: BySide<Lists>,
-}
-
-/// For each token, the sets of one side that have it in their prefix, in order of size.
-struct Lists {
-    /// Tokens below this occur in one record only, and have no list.
-    first_token: u32,
-    /// Where each token's list starts.
-    starts: Vec<u64>,
-    ranks: Vec<u32>,
-    signatures: Columns,
 }
 
 /// What a thread keeps from one chunk to the next.
@@ -64,7 +53,9 @@ impl Places {
         Self { position_bits: 32 - sets.next_power_of_two().trailing_zeros() }
     }
 
+    /// Chunks have few enough sets, and tokens, for both to fit; a single set may have any number of tokens.
     fn place(self, set: u32, position: u32) -> u32 {
+        debug_assert_eq!(u64::from(position) >> self.position_bits, 0);
         (u64::from(set) << self.position_bits) as u32 | position
     }
 
@@ -127,8 +118,9 @@ impl Chunk<'_> {
 /// What sets of one size and side ask of those they meet.
 struct Asking {
     partners: Partners,
-    /// For each partner's class, the largest Hamming distance of a partner of this class or an earlier one.
-    limits: Vec<Option<u32>>,
+    /// For each partner's class, the largest Hamming distance of a partner of this class or an earlier one, and of this
+    /// class or a later one.
+    limits: Vec<(Option<u32>, Option<u32>)>,
     /// For each position of the prefix, the first rank that is too long for its first common token to stand there.
     reach: Vec<u32>,
 }
@@ -138,11 +130,14 @@ impl Asking {
         let mut partners = Partners::default();
         partners.prepare(sets, bounds, rank);
         let (size, side) = (sets.size(rank), sets.side(rank));
-        let limits = partners.by_class().iter().scan(None, |most: &mut Option<u32>, partner| {
-            *most = (*most).max(partner.max_distance(size));
-            Some(*most)
-        });
-        let limits = limits.collect();
+        let own = partners.by_class().iter().map(|partner| partner.max_distance(size));
+        let mut limits: Vec<(Option<u32>, Option<u32>)> = own.map(|own| (own, own)).collect();
+        for class in 1..limits.len() {
+            limits[class].0 = limits[class].0.max(limits[class - 1].0);
+        }
+        for class in (1..limits.len()).rev() {
+            limits[class - 1].1 = limits[class - 1].1.max(limits[class].1);
+        }
         let mut classes = partners.by_class().len();
         let reach = |position: u32| {
             // What follows the first common token, and itself, must be enough; longer partners ask for more.
@@ -159,9 +154,10 @@ impl Asking {
         Self { partners, limits, reach }
     }
 
-    /// The largest Hamming distance of a partner that is not of a later class.
-    fn limit(&self, class: u32) -> Option<u32> {
-        self.limits[(class - self.partners.first_class()) as usize]
+    /// A Hamming distance that no partner of these classes exceeds, if they can have a partner.
+    fn limit(&self, classes: RangeInclusive<u32>) -> Option<u32> {
+        let limits = |class: u32| self.limits[(class - self.partners.first_class()) as usize];
+        limits(*classes.end()).0.min(limits(*classes.start()).1)
     }
 }
 
@@ -238,24 +234,24 @@ impl<'a> Prefix<'a> {
                 let end = if reach < x { from + ranks[from..to].partition_point(|&rank| rank < reach) } else { to };
                 for start in (from..end).step_by(PIECE) {
                     let end = end.min(start + PIECE);
-                    // The longest partners may differ most, and they come last.
-                    let Some(limit) = asking.limit(sets.class(ranks[end - 1])) else { continue };
+                    let classes = sets.class(ranks[start])..=sets.class(ranks[end - 1]);
+                    let Some(limit) = asking.limit(classes) else { continue };
                     let range = list.start + start..list.start + end;
                     lists.signatures.near(self.screen.kernel, self.screen.short(x), range, limit, near);
-                }
-                for at in near.drain(..) {
-                    let y = lists.ranks[at as usize];
-                    // A pair that is met again soon is not noted again.
-                    let pair = u64::from(set) << 32 | u64::from(y);
-                    let slot = (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
-                    if std::mem::replace(&mut recent[slot], pair) != pair {
-                        met.push(Met { place, y });
+                    for at in near.drain(..) {
+                        let y = ranks[start + at as usize];
+                        // A pair that is met again soon is not noted again.
+                        let pair = u64::from(set) << 32 | u64::from(y);
+                        let slot = (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
+                        if std::mem::replace(&mut recent[slot], pair) != pair {
+                            met.push(Met { place, y });
+                        }
                     }
                 }
-            }
-            if met.len() > MOST_MET {
-                signature += self.verify(&chunk, met, by_set, met_by, matches);
-                pauses += 1;
+                if met.len() > MOST_MET {
+                    signature += self.verify(&chunk, met, by_set, met_by, matches);
+                    pauses += 1;
+                }
             }
         }
         signature += self.verify(&chunk, met, by_set, met_by, matches);
@@ -316,79 +312,5 @@ impl<'a> Prefix<'a> {
             }
         }
         counted
-    }
-}
-
-impl Lists {
-    fn list(&self, token: u32) -> Range<usize> {
-        let token = (token - self.first_token) as usize;
-        self.starts[token] as usize..self.starts[token + 1] as usize
-    }
-
-    fn new(task: &Task<'_>, screen: &Screen, side: Side, starts: Vec<u64>) -> Self {
-        let first_token = task.sets.unshared();
-        let mut ranks = vec![0; starts[starts.len() - 1] as usize];
-        let (mut parts, mut rest) = (Vec::new(), ranks.as_mut_slice());
-        for tokens in token_ranges(task, side) {
-            let starts = &starts[(tokens.start - first_token) as usize..=(tokens.end - first_token) as usize];
-            let (part, others) = rest.split_at_mut((starts[starts.len() - 1] - starts[0]) as usize);
-            parts.push((tokens, starts, part));
-            rest = others;
-        }
-        parts.into_par_iter().for_each(|(tokens, starts, ranks)| {
-            let mut next = starts.to_vec();
-            each_posting(task, side, &tokens, |token, rank| {
-                ranks[(next[token] - starts[0]) as usize] = rank;
-                next[token] += 1;
-            });
-        });
-        let signatures = screen.columns(&ranks);
-        Self { first_token, starts, ranks, signatures }
-    }
-}
-
-/// Where each token's list starts, counted from the first token that has one, and the end of the last.
-pub(super) fn list_starts(task: &Task<'_>, side: Side) -> Vec<u64> {
-    let lengths = token_ranges(task, side).into_par_iter().map(|tokens| {
-        let mut lengths = vec![0u64; tokens.len()];
-        each_posting(task, side, &tokens, |token, _| lengths[token] += 1);
-        lengths
-    });
-    let mut starts = lengths.collect::<Vec<_>>().concat();
-    let mut end = 0;
-    for start in &mut starts {
-        end += std::mem::replace(start, end);
-    }
-    starts.push(end);
-    starts
-}
-
-/// The tokens that can have lists, in a range for each thread with about as many postings as the others.
-fn token_ranges(task: &Task<'_>, side: Side) -> Vec<Range<u32>> {
-    const SAMPLE: usize = 256;
-    let sets = task.sets;
-    let step = sets.len().div_ceil(SAMPLE).max(1);
-    let mut sample: Vec<u32> = Vec::new();
-    for rank in (0..sets.len() as u32).step_by(step).filter(|&rank| sets.side(rank) == side) {
-        let length = task.bounds.index_prefix(sets.size(rank), side) as usize;
-        sample.extend(sets.get(rank)[..length].iter().filter(|&&token| token >= sets.unshared()));
-    }
-    sample.sort_unstable();
-    let parts = rayon::current_num_threads();
-    let mut bounds = vec![sets.unshared()];
-    bounds.extend((1..parts).filter_map(|part| sample.get(part * sample.len() / parts)));
-    bounds.push(sets.distinct_tokens());
-    bounds.windows(2).map(|range| range[0]..range[1]).collect()
-}
-
-/// Goes through the indexed prefixes of one side's sets, in order of size, for tokens of a range.
-/// Tokens are counted from the first of the range.
-fn each_posting(task: &Task<'_>, side: Side, tokens: &Range<u32>, mut push: impl FnMut(usize, u32)) {
-    let sets = task.sets;
-    for rank in (0..sets.len() as u32).filter(|&rank| sets.side(rank) == side) {
-        let length = task.bounds.index_prefix(sets.size(rank), side) as usize;
-        for &token in sets.get(rank)[..length].iter().filter(|token| tokens.contains(token)) {
-            push((token - tokens.start) as usize, rank);
-        }
     }
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::rising::RisingBounds;
 use super::sets::OrderedSets;
 use super::verify::overlap;
-use crate::model::{Bounds, Candidates, Result, Run, Side};
+use crate::model::{Bounds, Candidates, Result, Run};
 
 /// What an algorithm is given.
 pub(super) struct Task<'a> {
@@ -50,12 +50,13 @@ pub(super) type Found = (Vec<Vec<Match>>, Candidates);
 /// What one thread did: matches by chunk, and all its candidates.
 type WorkDone = (Vec<(usize, Vec<Match>)>, Candidates);
 
-/// Sets that are next to each other in order of size, for a thread to take at a time. There are enough of them to keep
-/// all threads busy; for algorithms that gain from it, the more sets the better.
+/// Sets that are next to each other in order of size, for a thread to take at a time: many, for algorithms that gain
+/// from that, but few enough to share the work among a machine's threads.
 pub(super) fn chunks(task: &Task<'_>) -> Vec<Range<u32>> {
     const MOST_SETS: usize = 1024;
     const MOST_TOKENS: u64 = 1 << 20;
-    let most_sets = (task.sets.len() / 64).clamp(64, MOST_SETS);
+    // What is found for a chunk waits for its further check all at once, and may be much more than passes it.
+    let most_sets = if task.refine.is_some() { 64 } else { (task.sets.len() / 64).clamp(64, MOST_SETS) };
     let mut chunks: Vec<Range<u32>> = Vec::new();
     let mut tokens = 0;
     for rank in 0..task.sets.len() as u32 {
@@ -153,81 +154,5 @@ pub(super) fn add_free_pairs(task: &Task<'_>, bounds: &Bounds, x: u32, matches: 
         if !free && sets.size(y) > 0 {
             break;
         }
-    }
-}
-
-/// What a set of one size asks of its partners, by their size class. Sets come in order of size, so it changes seldom.
-pub(super) struct Partners {
-    size: u32,
-    side: Side,
-    /// The first class listed; the last is the set's own.
-    first_class: u32,
-    first_rank: u32,
-    by_class: Vec<Partner>,
-}
-
-/// What a partner of a certain size must fulfil.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Partner {
-    pub(super) size: u32,
-    /// α, or more than any set has where the pair is free and found elsewhere.
-    pub(super) min_overlap: u32,
-    pub(super) index_prefix: u32,
-}
-
-impl Default for Partners {
-    fn default() -> Self {
-        Self { size: u32::MAX, side: Side::Left, first_class: 0, first_rank: 0, by_class: Vec::new() }
-    }
-}
-
-impl Partners {
-    /// Makes the list for a set. Tells whether it differs from the last one.
-    pub(super) fn prepare(&mut self, sets: &OrderedSets<'_>, bounds: &Bounds, rank: u32) -> bool {
-        let (size, side) = (sets.size(rank), sets.side(rank));
-        if (self.size, self.side) == (size, side) {
-            return false;
-        }
-        (self.size, self.side) = (size, side);
-        let smallest = (*bounds.partner_sizes(size, side).start()).max(1);
-        let own = sets.class(rank);
-        self.first_class = sets.sizes()[..=own as usize].partition_point(|&size| size < smallest) as u32;
-        self.first_rank = sets.first_of(self.first_class);
-        self.by_class.clear();
-        self.by_class.extend(sets.sizes()[self.first_class as usize..=own as usize].iter().map(|&partner| Partner {
-            size: partner,
-            min_overlap: match bounds.min_overlap_of(size, side, partner) {
-                0 => u32::MAX,
-                least => least,
-            },
-            index_prefix: bounds.index_prefix(partner, other(side)),
-        }));
-        true
-    }
-
-    /// The first rank of a partner.
-    pub(super) fn first_rank(&self) -> u32 {
-        self.first_rank
-    }
-
-    /// The first size class of a partner.
-    pub(super) fn first_class(&self) -> u32 {
-        self.first_class
-    }
-
-    pub(super) fn of_class(&self, class: u32) -> Partner {
-        self.by_class[(class - self.first_class) as usize]
-    }
-
-    /// The partners of each class, from the first on.
-    pub(super) fn by_class(&self) -> &[Partner] {
-        &self.by_class
-    }
-}
-
-fn other(side: Side) -> Side {
-    match side {
-        Side::Left => Side::Right,
-        Side::Right => Side::Left,
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use super::groups::Groups;
 use super::probe::Match;
-use super::sets::{Groups, OrderedSets};
+use super::sets::OrderedSets;
 use crate::model::{Bounds, Collections, Measure, Side};
 
 /// The bounds that a pair must meet to be among the `wanted` best, as far as is known.
@@ -90,6 +91,7 @@ impl<'a> RisingBounds<'a> {
             let size = self.sets.size(group);
             if members > 1 && (self.measure == Measure::Edit || known.bounds.accepts(size, size, size)) {
                 let value = if self.measure == Measure::Edit { 0.0 } else { self.measure.value(size, size, size) };
+                // Containment has rows in both directions; counting half of them only lets the bound rise later.
                 known.add(self.measure, value, members * (members - 1) / 2);
             }
         }

@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use super::probe::{Match, Partners, Task, add_free_pairs};
+use super::partners::Partners;
+use super::probe::{Match, Task, add_free_pairs};
 use super::screen::Screen;
 use super::sets::BySide;
 use super::signature::Columns;
@@ -72,9 +73,10 @@ impl<'a> Scan<'a> {
                 for (&x, &end) in run.iter().zip(&ends) {
                     let range = block.positions.start.max(first) as usize..block.positions.end.min(end) as usize;
                     size += range.len() as u64;
+                    let start = range.start;
                     rows.signatures.near(self.screen.kernel, self.screen.short(x), range, limit, &mut state.near);
-                    for position in state.near.drain(..) {
-                        let y = rows.ranks[position as usize];
+                    for at in state.near.drain(..) {
+                        let y = rows.ranks[start + at as usize];
                         let needed = partners.of_class(sets.class(y)).min_overlap;
                         if self.screen.may_pair(sets, x, y, needed) {
                             signature += 1;

@@ -7,14 +7,16 @@
 use rayon::prelude::*;
 
 use super::kernel::Kernel;
-use super::probe::{Partner, Task};
+use super::partners::max_distance;
+use super::probe::Task;
 use super::sets::OrderedSets;
 use super::signature::{Bits, Columns, Signatures};
 use crate::model::fetch;
 
 /// Lengths, in words, of the short signature.
 const SHORT: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
-/// The long signature has so many bits for each token of an average set, and so takes half the room of the tokens.
+/// The long signature has so many bits for each token of an average set, which is an eighth of the room of the tokens,
+/// or up to a quarter as its length is a power of two.
 const LONG_BITS: usize = 4;
 /// But no more words than that.
 const LONGEST: usize = 128;
@@ -71,18 +73,6 @@ impl Screen {
     pub(super) fn may_pair(&self, sets: &OrderedSets<'_>, x: u32, y: u32, needed: u32) -> bool {
         let limit = max_distance(sets.size(x), sets.size(y), needed);
         limit.is_some_and(|limit| self.kernel.distance(self.long.get(x), self.long.get(y)) <= limit)
-    }
-}
-
-/// The largest Hamming distance of sets of these sizes with so many common tokens.
-pub(super) fn max_distance(size: u32, other: u32, overlap: u32) -> Option<u32> {
-    u32::try_from((u64::from(size) + u64::from(other)).checked_sub(2 * u64::from(overlap))?).ok()
-}
-
-impl Partner {
-    /// The largest Hamming distance that a set of this size may have from such a partner.
-    pub(super) fn max_distance(&self, size: u32) -> Option<u32> {
-        max_distance(size, self.size, self.min_overlap)
     }
 }
 

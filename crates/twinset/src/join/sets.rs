@@ -1,165 +1,7 @@
-//! Identical records as groups, and the different sets in order of size.
+//! The different sets of a join in order of size, and what is made for each side.
 
-use hashbrown::HashTable;
-use rayon::prelude::*;
-
-use crate::model::{Bounds, Collections, Side, Strings, TokenSets};
-use crate::tokenize::id_hash;
-
-/// Records with the same content, and of the same collection, form a group. Groups are numbered in order of the size
-/// of their content, then of their first record.
-pub(super) struct Groups {
-    collections: Collections,
-    /// How many records there are in the left, or only, collection.
-    left_len: usize,
-    /// How many records take no part as they are empty.
-    empty: usize,
-    /// The group of each record; `NONE` for a record that does not take part.
-    of_record: Vec<u32>,
-    /// Where each group's members start; one more entry than there are groups.
-    starts: Vec<u32>,
-    /// The records of all groups, in their order within each.
-    members: Vec<u32>,
-}
-
-const NONE: u32 = u32::MAX;
-
-impl Groups {
-    /// Groups by token set. Records without tokens are left out unless `empty`; of two collections, also those that
-    /// share too few tokens with the other to have a partner.
-    pub(super) fn of_sets(sets: &TokenSets, bounds: &Bounds, empty: bool) -> Self {
-        let can_pair = |record: usize| {
-            if sets.collections() == Collections::One {
-                return true;
-            }
-            let (size, side) = (sets.size(record), sets.side(record));
-            let smallest = (*bounds.partner_sizes(size, side).start()).max(u32::from(!empty));
-            let least = bounds.min_overlap_of(size, side, smallest) as usize;
-            // Tokens that can be shared stand at the end.
-            let shared = |token: &u32| *token >= sets.unshared();
-            least == 0 || sets.get(record).iter().rev().take_while(|token| shared(token)).take(least).count() == least
-        };
-        Self::new(
-            sets.len(),
-            (sets.collections(), sets.left_len()),
-            |record| sets.size(record) == 0 && !empty,
-            |record| can_pair(record).then(|| id_hash(sets.get(record), 0)),
-            |a, b| sets.get(a) == sets.get(b),
-            |record| sets.size(record),
-        )
-    }
-
-    /// Groups by text. Empty texts are left out unless `empty`.
-    pub(super) fn of_texts(texts: &Strings, grams: &TokenSets, empty: bool) -> Self {
-        Self::new(
-            texts.len(),
-            (grams.collections(), grams.left_len()),
-            |record| texts.get(record).is_empty() && !empty,
-            |record| Some(xxhash_rust::xxh3::xxh3_64(texts.get(record).as_bytes())),
-            |a, b| texts.get(a) == texts.get(b),
-            |record| grams.size(record),
-        )
-    }
-
-    /// `hash` is that of a record's content, or `None` if the record cannot have a partner.
-    fn new(
-        records: usize,
-        (collections, left_len): (Collections, usize),
-        is_empty: impl Fn(usize) -> bool + Sync,
-        hash: impl Fn(usize) -> Option<u64> + Sync,
-        same: impl Fn(usize, usize) -> bool,
-        size: impl Fn(usize) -> u32,
-    ) -> Self {
-        const NO_HASH: u64 = 0;
-        let hash = |record: usize| match hash(record) {
-            Some(hash) if !is_empty(record) => hash.max(NO_HASH + 1),
-            _ => NO_HASH,
-        };
-        let hashes: Vec<u64> = (0..records).into_par_iter().map(hash).collect();
-        let mut table: HashTable<u32> = HashTable::new();
-        // For now a record's group is named by its first record.
-        let mut of_record: Vec<u32> = Vec::with_capacity(records);
-        let mut firsts: Vec<u32> = Vec::new();
-        for record in 0..records {
-            if record == left_len {
-                table.clear();
-            }
-            let hash = hashes[record];
-            if hash == NO_HASH {
-                of_record.push(NONE);
-                continue;
-            }
-            let first = table.find(hash, |&first| hashes[first as usize] == hash && same(first as usize, record));
-            let first = first.copied().unwrap_or_else(|| {
-                table.insert_unique(hash, record as u32, |&first| hashes[first as usize]);
-                firsts.push(record as u32);
-                record as u32
-            });
-            of_record.push(first);
-        }
-        drop((table, hashes));
-
-        firsts.sort_by_key(|&first| size(first as usize));
-        let mut rank = vec![NONE; records];
-        for (position, &first) in firsts.iter().enumerate() {
-            rank[first as usize] = position as u32;
-        }
-        let mut starts = vec![0u32; firsts.len() + 1];
-        for group in &mut of_record {
-            if *group != NONE {
-                *group = rank[*group as usize];
-                starts[*group as usize + 1] += 1;
-            }
-        }
-        for group in 0..firsts.len() {
-            starts[group + 1] += starts[group];
-        }
-        let mut next = starts.clone();
-        let mut members = vec![0; starts[firsts.len()] as usize];
-        for (record, &group) in of_record.iter().enumerate().filter(|&(_, &group)| group != NONE) {
-            members[next[group as usize] as usize] = record as u32;
-            next[group as usize] += 1;
-        }
-        let empty = (0..records).filter(|&record| is_empty(record)).count();
-        Self { collections, left_len, empty, of_record, starts, members }
-    }
-
-    pub(super) fn collections(&self) -> Collections {
-        self.collections
-    }
-
-    pub(super) fn left_len(&self) -> usize {
-        self.left_len
-    }
-
-    pub(super) fn records(&self) -> usize {
-        self.of_record.len()
-    }
-
-    /// How many records take no part as they are empty.
-    pub(super) fn empty(&self) -> usize {
-        self.empty
-    }
-
-    /// How many others take no part as they share too few tokens with the other collection.
-    pub(super) fn without_partner(&self) -> usize {
-        self.records() - self.members.len() - self.empty
-    }
-
-    /// How many groups there are.
-    pub(super) fn len(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    pub(super) fn of(&self, record: usize) -> Option<u32> {
-        Some(self.of_record[record]).filter(|&group| group != NONE)
-    }
-
-    /// The records of a group, in input order.
-    pub(super) fn members(&self, group: u32) -> &[u32] {
-        &self.members[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
-    }
-}
+use super::groups::Groups;
+use crate::model::{Collections, Side, TokenSets};
 
 /// The different sets in order of size. A set's position in this order is its rank.
 pub(super) struct OrderedSets<'a> {
@@ -174,6 +16,8 @@ pub(super) struct OrderedSets<'a> {
     classes: Vec<u32>,
     /// The collection of each set; empty for a self-join.
     sides: Vec<Side>,
+    /// How many sets belong to the left collection.
+    lefts: usize,
     distinct_tokens: u32,
     unshared: u32,
 }
@@ -201,6 +45,7 @@ impl<'a> OrderedSets<'a> {
             sizes,
             size_starts,
             classes,
+            lefts: sides.iter().filter(|&&side| side == Side::Left).count(),
             sides,
             distinct_tokens: sets.distinct_tokens(),
             unshared: sets.unshared(),
@@ -223,7 +68,10 @@ impl<'a> OrderedSets<'a> {
     pub(super) fn share_of_others(&self, side: Side) -> f64 {
         match self.collections() {
             Collections::One => 1.0,
-            Collections::Two => self.sides.iter().filter(|&&other| other != side).count() as f64 / self.len() as f64,
+            Collections::Two => {
+                let others = if side == Side::Left { self.len() - self.lefts } else { self.lefts };
+                others as f64 / self.len() as f64
+            }
         }
     }
 

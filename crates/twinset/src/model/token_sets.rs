@@ -6,7 +6,8 @@ use super::{Collections, Error, Result, Side, TokenBlock};
 
 /// Records as sets of token ids, each sorted from rare to frequent.
 ///
-/// A token id is the token's rank by the number of records that have it, so a smaller id is a rarer token. One value
+/// A token id is the token's rank by the number of records that have it, so a smaller id is a rarer token; but tokens
+/// that no pair can share come first. One value
 /// holds one collection, or the two collections of a join, the right one's records after the left one's: ids mean the
 /// same token in both.
 ///
@@ -67,30 +68,11 @@ impl TokenSets {
     /// The same records as two collections, the first `left` of them being the left one.
     ///
     /// Tokens that occur in one of the two only come before all others, so that records with nothing in the other
-    /// collection are recognised at a glance.
-    pub fn split_at(mut self, left: u32) -> Self {
+    /// collection are recognised at a glance. Ids change by that: they are no longer those of the tokens' names.
+    pub fn split_at(self, left: u32) -> Self {
         assert!(left as usize <= self.len(), "the left collection cannot have more records than there are");
-        self.left = Some(left);
-        let (left, right) = self.tokens.split_at(self.offsets[left as usize] as usize);
-        let occurring = |tokens: &[u32]| {
-            let mut occurs = vec![false; self.distinct as usize];
-            tokens.iter().for_each(|&token| occurs[token as usize] = true);
-            occurs
-        };
-        let (in_left, in_right) = rayon::join(|| occurring(left), || occurring(right));
-        let is_shared = |token: usize| in_left[token] && in_right[token];
-        let mut ranks = vec![0; self.distinct as usize];
-        let unshared = (0..ranks.len()).filter(|&token| !is_shared(token));
-        let order: Vec<usize> = unshared.chain((0..ranks.len()).filter(|&token| is_shared(token))).collect();
-        for (rank, token) in order.into_iter().enumerate() {
-            ranks[token] = rank as u32;
-        }
-        self.unshared = (0..ranks.len()).filter(|&token| !is_shared(token)).count() as u32;
-        each_record(&self.offsets, &mut self.tokens, &|record| {
-            record.iter_mut().for_each(|token| *token = ranks[*token as usize]);
-            record.sort_unstable();
-        });
-        self
+        let sizes: Vec<u32> = (0..self.len()).map(|record| self.size(record)).collect();
+        Self::of_ranked(&sizes, self.tokens, self.distinct, Some(left))
     }
 
     /// Records whose tokens are ranks below `limit` already, but only few of these occur. The first `left` form the left

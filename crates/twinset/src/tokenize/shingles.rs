@@ -142,12 +142,11 @@ impl Repeated {
     /// For about so many hashes.
     fn new(hashes: u64) -> Self {
         const PLACES_PER_HASH: u64 = 8;
-        let words = (hashes * PLACES_PER_HASH / 32).next_power_of_two();
+        let words = (hashes * PLACES_PER_HASH / 32).max(1);
         Self { places: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
     fn place(&self, hash: u64) -> (&AtomicU64, u64) {
-        // The upper bits choose the word, as the dictionary's shards are chosen by others.
         let word = ((u128::from(hash) * self.places.len() as u128) >> 64) as usize;
         (&self.places[word], 2 * (hash % 32))
     }

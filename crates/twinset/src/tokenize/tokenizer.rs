@@ -155,10 +155,13 @@ impl Tokenizer {
         Ok(TokenSets::rank(blocks, id_limit)?.0)
     }
 
-    /// As [`finish`](Self::finish), but what a join needs may be too much for the memory allowed. Then the sets are left
-    /// in a temporary file.
-    pub fn finish_within(mut self, blocks: impl IntoIterator<Item = TokenBlock>) -> Result<Sets> {
-        let Some(spilling) = self.spilling.take() else { return Ok(Sets::InMemory(self.finish(blocks)?)) };
+    /// As [`finish`](Self::finish), but what a join needs may be too much for the memory allowed, of which so many bytes
+    /// are `taken` by others. Then the sets are left in a temporary file.
+    pub fn finish_within(mut self, blocks: impl IntoIterator<Item = TokenBlock>, taken: u64) -> Result<Sets> {
+        let Some(mut spilling) = self.spilling.take() else { return Ok(Sets::InMemory(self.finish(blocks)?)) };
+        spilling.check(taken)?;
+        spilling.limit -= taken;
+        spilling.run.memory = Some(spilling.limit);
         let mut blocks: Vec<TokenBlock> = blocks.into_iter().collect();
         let mut id_limit = self.dictionary.id_limit();
         let tokens = |blocks: &[TokenBlock]| blocks.iter().flat_map(TokenBlock::lengths).map(u64::from).sum::<u64>();
