@@ -12,7 +12,40 @@ pub enum Ids {
     /// Their numbers, some of which are missing as the records were bad.
     Numbers(Vec<u64>),
     /// What a field names them.
-    Names(Strings),
+    Names(Names),
+}
+
+/// Names in the blocks in which they were read.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    blocks: Vec<Strings>,
+    /// The position of each block's first name, and the number of all.
+    starts: Vec<usize>,
+}
+
+impl Names {
+    /// Adds the names of a block.
+    pub(crate) fn push(&mut self, block: Strings) {
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.starts.push(self.len() + block.len());
+        self.blocks.push(block);
+    }
+
+    fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The name at a position.
+    pub(crate) fn get(&self, position: usize) -> &str {
+        let block = self.starts.partition_point(|&start| start <= position) - 1;
+        self.blocks[block].get(position - self.starts[block])
+    }
+
+    fn bytes(&self) -> u64 {
+        self.blocks.iter().map(Strings::bytes).sum()
+    }
 }
 
 impl Ids {

@@ -1,7 +1,6 @@
 //! From files to a collection that can be joined: reads, parses and tokenises on all threads, keeping only what the
 //! join needs.
 
-use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,8 +9,8 @@ use hashbrown::HashTable;
 use twinset::{Input, Run, Seconds, Sets, Strings, TokenBlock, TokenNames, TokenOptions, TokenSets, Tokenizer};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::Ids;
 use crate::error::Place;
+use crate::ids::{Ids, Names};
 use crate::read::{Bad, Inputs, ReadOptions, Rejects, for_each_block};
 use crate::{Error, Result};
 
@@ -235,35 +234,53 @@ fn collection_ids(blocks: &mut [LoadedBlock], collection: usize, mut rejects: Op
         }
         return Ok(Ids::Numbers(numbers));
     }
-    let mut all = Strings::default();
+    let mut all = Names::default();
     let mut table: HashTable<u32> = HashTable::with_capacity(total as usize);
-    let mut before = 0;
+    let (mut before, mut length) = (0, 0);
     for at in 0..own.len() {
-        let names = own[at].names.take();
-        let mut repeated = Vec::new();
-        for (position, number) in own[at].numbers().enumerate() {
-            let name = match &names {
-                Some(names) if own[at].unnamed.binary_search(&position).is_err() => Cow::Borrowed(names.get(position)),
-                _ => Cow::Owned((before + number).to_string()),
-            };
+        let names = own[at].complete_names(before);
+        let (mut repeated, mut kept) = (Vec::new(), 0);
+        for position in 0..names.len() {
+            let name = names.get(position);
             let hash = xxh3_64(name.as_bytes());
-            let Some(&first) = table.find(hash, |&entry| all.get(entry as usize) == name) else {
-                table.insert_unique(hash, all.len() as u32, |&entry| xxh3_64(all.get(entry as usize).as_bytes()));
-                all.push(&name);
+            // Names of this block are not among all names yet.
+            let get = |entry: u32| match (entry as usize).checked_sub(length) {
+                None => all.get(entry as usize),
+                Some(own) => names.get(kept_position(own, &repeated)),
+            };
+            let Some(&first) = table.find(hash, |&entry| get(entry) == name) else {
+                table.insert_unique(hash, (length + kept) as u32, |&entry| xxh3_64(get(entry).as_bytes()));
+                kept += 1;
                 continue;
             };
             let line = own[at].line(position);
             let Some(rejects) = &mut rejects else {
-                return Err(used_twice(&own, &name, first as usize, at, line));
+                return Err(used_twice(&own, name, first as usize, at, line));
             };
             let reason = format!("the id `{name}` was used before");
-            rejects.write(&own[at].file, &Bad { line, column: None, reason, record: name.into_owned() })?;
+            rejects.write(&own[at].file, &Bad { line, column: None, reason, record: name.to_owned() })?;
             repeated.push(position);
         }
         before += (own[at].records + own[at].bad.len()) as u64;
+        length += kept;
+        all.push(without(names, &repeated));
         own[at].remove(&repeated);
     }
     Ok(Ids::Names(all))
+}
+
+/// The position in a block of the `kept`-th record that is not repeated.
+fn kept_position(kept: usize, repeated: &[usize]) -> usize {
+    repeated.iter().fold(kept, |position, &repeated| if repeated <= position { position + 1 } else { position })
+}
+
+/// The strings but for those at some positions.
+fn without(strings: Strings, positions: &[usize]) -> Strings {
+    if positions.is_empty() {
+        return strings;
+    }
+    let kept = strings.iter().enumerate().filter(|(position, _)| positions.binary_search(position).is_err());
+    kept.map(|(_, string)| string).collect()
 }
 
 /// The error for a record whose id is that of the collection's record at position `first`.
@@ -292,6 +309,26 @@ impl LoadedBlock {
         all.filter(|position| self.bad.binary_search(position).is_err()).map(|position| position as u64 + 1)
     }
 
+    /// The names of all records, which are their numbers where nothing names them; `before` of the collection's records
+    /// come before the block's.
+    fn complete_names(&mut self, before: u64) -> Strings {
+        match self.names.take() {
+            Some(names) if self.unnamed.is_empty() => names,
+            names => {
+                let named = |position: usize| {
+                    names
+                        .as_ref()
+                        .filter(|_| self.unnamed.binary_search(&position).is_err())
+                        .map(|all| all.get(position))
+                };
+                let name = |(position, number): (usize, u64)| {
+                    named(position).map_or_else(|| (before + number).to_string(), str::to_owned)
+                };
+                self.numbers().enumerate().map(name).collect()
+            }
+        }
+    }
+
     /// The line of a record.
     fn line(&self, position: usize) -> u64 {
         self.lines.get(position).copied().unwrap_or(self.first_line + position as u64)
@@ -302,11 +339,10 @@ impl LoadedBlock {
         if positions.is_empty() {
             return;
         }
-        let keep = |position: usize| positions.binary_search(&position).is_err();
         for strings in self.extra.iter_mut().chain([&mut self.texts]) {
-            let kept = strings.iter().enumerate().filter(|&(position, _)| keep(position)).map(|(_, string)| string);
-            *strings = kept.collect();
+            *strings = without(std::mem::take(strings), positions);
         }
+        let keep = |position: usize| positions.binary_search(&position).is_err();
         self.tokens.retain(keep);
         self.records -= positions.len();
     }
