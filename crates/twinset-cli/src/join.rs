@@ -201,7 +201,7 @@ impl Join {
             lines.push(format!("joined in {}, as memory is limited", count(parts, "part")));
         }
         lines.push(format!(
-            "{} by {} from {}",
+            "{} by {}, {} of different sets verified",
             count(stats.pairs, "pair"),
             stats.algorithm,
             count(stats.candidates.verified(), "candidate"),

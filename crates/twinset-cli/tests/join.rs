@@ -249,6 +249,52 @@ fn stats_tell_what_was_done() {
 }
 
 #[test]
+fn little_memory_gives_the_same_bytes_and_leaves_no_files() {
+    let folder = Folder::with(&[]);
+    folder.stdout("generate --records 6000 --seed 3 --words 30 --vocabulary 2000 --duplicates 0.6 --output d.csv");
+    folder.stdout("generate --records 2000 --seed 3 --words 30 --vocabulary 2000 --output e.csv");
+    std::fs::create_dir(folder.path("spill")).unwrap();
+    let run = |args: &str| {
+        let output = folder
+            .command(&format!("join {args} --stats s.json"))
+            .env("TMPDIR", folder.path("spill"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+        let stats: serde_json::Value = serde_json::from_str(&folder.read("s.json")).unwrap();
+        (output.stdout, stats["parts"].as_u64())
+    };
+    for args in [
+        "d.csv --threshold 0.6",
+        "d.csv --threshold 0.9 --measure containment --threads 1",
+        "d.csv e.csv --threshold 0.7",
+        "d.csv e.csv --threshold 0.8 --measure containment --output-format jsonl",
+        "d.csv --threshold 0.5 --best",
+        "d.csv --top 300",
+        "d.csv --threshold 4 --measure hamming --count",
+    ] {
+        let (expected, parts) = run(args);
+        assert!(parts.is_none() && expected.len() > 3, "{args}");
+        let (found, parts) = run(&format!("{args} --memory 1200K"));
+        assert!(parts.is_some_and(|parts| parts > 3), "{args}: {parts:?}");
+        assert!(found == expected, "{args}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path("spill")).unwrap().count(), 0);
+}
+
+#[test]
+fn too_little_memory_is_refused_with_a_remedy() {
+    let folder = Folder::with(&[("t.tsv", TITLES)]);
+    let output = folder.run("join t.tsv --threshold 0.6 --memory 1K");
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("allow more"), "{message}");
+    let output = folder.command("join t.tsv --threshold 0.6 --memory 1G").env("TMPDIR", "/nowhere").output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("temporary file") && message.contains("TMPDIR"), "{message}");
+}
+
+#[test]
 fn pairs_of_samples_are_called_estimates() {
     let folder = Folder::with(&[("t.tsv", TITLES)]);
     let summary =

@@ -294,7 +294,11 @@ proptest! {
             }
             expected.truncate(top.unwrap());
             let joined = join_within(Input::Sets(&token_sets), classes.as_deref(), &options, &Run::default()).unwrap();
-            prop_assert_eq!(joined.selected(&options).unwrap().unwrap(), expected, "{}", measure);
+            prop_assert_eq!(&joined.selected(&options).unwrap().unwrap(), &expected, "{}", measure);
+            let little = Run { memory: Some(80 * 10), ..Run::default() };
+            let spilled = SpilledSets::new(token_sets.clone(), &little).unwrap();
+            let joined = join_within(Input::Spilled(&spilled), classes.as_deref(), &options, &little).unwrap();
+            prop_assert_eq!(&joined.selected(&options).unwrap().unwrap(), &expected, "in parts: {}", measure);
         }
     }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::grouped::Grouped;
 use super::groups::Groups;
-use super::probe::{Match, Task};
+use super::probe::{Match, Refine, Task};
 use super::rising::RisingBounds;
 use super::sets::OrderedSets;
 use super::{JoinOptions, Joined, find};
@@ -45,13 +45,14 @@ pub(super) fn join(
         *matches = near;
     };
     let rising = best_only.map(|wanted| RisingBounds::new(wanted, Measure::Edit, &bounds, &ordered, &groups));
-    let (max_depth, rising) = (options.max_depth, rising.as_ref());
-    let task =
-        Task { sets: &ordered, bounds: &bounds, run, max_depth, refine: Some(&keep_near), rising, collect: None };
+    let (max_depth, best) = (options.max_depth, rising.as_ref());
+    let refine = Some(&keep_near as &Refine<'_>);
+    let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine, rising: best, collect: None };
     let (matches, stats) = find(options.algorithm, &task)?;
+    let best = rising.map(RisingBounds::into_pairs);
     let sizes = ordered.into_sizes();
     let grouped = Grouped::new(Measure::Edit, &bounds, groups, sizes, matches);
-    Ok(Joined::grouped(Measure::Edit, grouped, stats))
+    Ok(Joined::new(Measure::Edit, grouped, best, stats))
 }
 
 /// Longer grams are rarer, but an edit spoils more of them: the bound must leave some to share.

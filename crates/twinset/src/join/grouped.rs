@@ -153,7 +153,7 @@ impl Grouped {
     }
 
     /// What the positions of right records start from.
-    fn right_offset(&self) -> u32 {
+    pub(super) fn right_offset(&self) -> u32 {
         if self.groups.collections() == Collections::Two { self.groups.left_len() as u32 } else { 0 }
     }
 

@@ -29,11 +29,16 @@ enum Pairs {
 }
 
 impl Joined {
-    pub(super) fn grouped(measure: Measure, grouped: Grouped, mut stats: Stats) -> Self {
+    /// The pairs of a join in memory; if only the best were wanted, these.
+    pub(super) fn new(measure: Measure, grouped: Grouped, best: Option<Vec<Pair>>, mut stats: Stats) -> Self {
         stats.records = grouped.records();
         stats.empty_records = grouped.empty_records();
         stats.without_partner = grouped.without_partner();
         stats.distinct_sets = grouped.distinct_sets();
+        if let Some(best) = best {
+            let offset = grouped.right_offset() as usize;
+            return Self::listed(measure, Listed::of(best), offset, stats);
+        }
         stats.pairs = grouped.len();
         Self { measure, pairs: Pairs::Grouped(Box::new(grouped)), stats }
     }

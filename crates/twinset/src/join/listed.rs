@@ -65,6 +65,12 @@ impl Collector {
 }
 
 impl Listed {
+    /// These pairs, all in memory.
+    pub(super) fn of(mut pairs: Vec<Pair>) -> Self {
+        sort(&mut pairs);
+        Self { length: pairs.len() as u64, recent: pairs, spill: None, sorted: Vec::new() }
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.length
     }

@@ -113,15 +113,14 @@ pub(crate) fn join(
             let groups = Groups::of_sets(sets, bounds, options.empty);
             let ordered = OrderedSets::new(sets, &groups);
             let rising = best_only.map(|wanted| RisingBounds::new(wanted, measure, bounds, &ordered, &groups));
-            let (max_depth, rising) = (options.max_depth, rising.as_ref());
-            let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising, collect: None };
+            let (max_depth, best) = (options.max_depth, rising.as_ref());
+            let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising: best, collect: None };
             let (matches, stats) = find(options.algorithm, &task)?;
+            let best = rising.map(RisingBounds::into_pairs);
             let sizes = ordered.into_sizes();
-            Joined::grouped(measure, Grouped::new(measure, bounds, groups, sizes, matches), stats)
+            Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches), best, stats)
         }
-        (Input::Spilled(sets), measure) if measure != Measure::Edit => {
-            parts::join(sets, bounds, options, best_only, run)?
-        }
+        (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, run)?,
         _ => return Err(Error::WrongInput { measure: options.measure }),
     };
     joined.stats.seconds.join = begin.elapsed().as_secs_f64();

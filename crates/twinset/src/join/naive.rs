@@ -13,7 +13,7 @@ pub(super) fn join(task: &Task<'_>) -> Result<Found> {
         || (),
         |(), x, matches| {
             let mut compared = 0;
-            for y in (0..x).filter(|&y| sets.may_pair(x, y)) {
+            for y in sets.others_before(x) {
                 compared += 1;
                 let common = overlap(sets.get(x), sets.get(y));
                 let needed = bounds.min_overlap_of(sets.size(x), sets.side(x), sets.size(y));

@@ -11,7 +11,6 @@ use super::groups::Groups;
 use super::joined::Joined;
 use super::listed::Collector;
 use super::probe::{Match, Task};
-use super::rising::RisingBounds;
 use super::sets::OrderedSets;
 use super::{JoinOptions, find};
 use crate::model::{Bounds, Collections, Measure, Pair, Part, Result, Run, Side, SpilledSets, Stats, TokenSets};
@@ -19,13 +18,7 @@ use crate::model::{Bounds, Collections, Measure, Pair, Part, Result, Run, Side, 
 /// What a token of a part takes, in bytes: itself, its copy for the join of two parts, and the index over both.
 const BYTES_PER_TOKEN: u64 = 20;
 
-pub(super) fn join(
-    sets: &SpilledSets,
-    bounds: &Bounds,
-    options: &JoinOptions,
-    best_only: Option<usize>,
-    run: &Run,
-) -> Result<Joined> {
+pub(super) fn join(sets: &SpilledSets, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
     let memory = run.memory.unwrap_or(u64::MAX);
     let parts = sets.parts(memory / 2 / BYTES_PER_TOKEN / 2);
     // The parts take half of the memory, waiting pairs an eighth; the rest is for the records' ids and the program.
@@ -40,7 +33,7 @@ pub(super) fn join(
     };
     // One bar for all parts.
     let quiet = Run { progress: None, memory: None, ..run.clone() };
-    let mut joining = Joining { sets, bounds, options, best_only, run: &quiet, collector: &collector, stats };
+    let mut joining = Joining { sets, bounds, options, run: &quiet, collector: &collector, stats };
     run.begin("join", Some(parts.len() as u64));
     for (at, first) in parts.iter().enumerate() {
         let part = sets.load(first.clone())?;
@@ -61,7 +54,6 @@ struct Joining<'a> {
     sets: &'a SpilledSets,
     bounds: &'a Bounds,
     options: &'a JoinOptions,
-    best_only: Option<usize>,
     run: &'a Run,
     collector: &'a Mutex<Collector>,
     stats: Stats,
@@ -142,10 +134,8 @@ impl Joining<'_> {
 
     /// Joins sets in memory, and collects the pairs of different ones. `records` are their ordinals.
     fn find(&mut self, sets: &TokenSets, records: &[u32], bounds: &Bounds) -> Result<Groups> {
-        let measure = self.options.measure;
         let groups = Groups::of_sets(sets, bounds, self.options.empty);
         let ordered = OrderedSets::new(sets, &groups);
-        let rising = self.best_only.map(|wanted| RisingBounds::new(wanted, measure, bounds, &ordered, &groups));
         let collect = |matches: &mut Vec<Match>| -> Result<()> {
             for Match { x, y, overlap } in matches.drain(..) {
                 let is_left = |rank: u32| ordered.side(rank) == Side::Left;
@@ -165,7 +155,7 @@ impl Joining<'_> {
             run: self.run,
             max_depth,
             refine: None,
-            rising: rising.as_ref(),
+            rising: None,
             collect: Some(&collect),
         };
         let (_, stats) = find(self.options.algorithm, &task)?;

@@ -19,7 +19,7 @@ pub(super) struct Task<'a> {
     /// A further check of what was found, where sets stand for something else. It is given matches in order of their
     /// sets, and keeps those that pass.
     pub(super) refine: Option<&'a Refine<'a>>,
-    /// Where only the best pairs are wanted, the bounds that these must meet.
+    /// Where only the best pairs are wanted, takes matches away and keeps these.
     pub(super) rising: Option<&'a RisingBounds<'a>>,
     /// Takes matches away as they are found, where they are not to pile up in memory.
     pub(super) collect: Option<&'a Collect<'a>>,
@@ -113,7 +113,7 @@ where
                 refine(&mut matches);
             }
             if let Some(rising) = task.rising {
-                rising.keep_best(&mut matches);
+                rising.take(&mut matches);
             }
             if let Some(collect) = task.collect {
                 collect(&mut matches)?;
@@ -134,10 +134,7 @@ where
         chunks.extend(found);
     }
     chunks.sort_unstable_by_key(|&(chunk, _)| chunk);
-    let mut matches: Vec<Vec<Match>> = chunks.into_iter().map(|(_, matches)| matches).collect();
-    if let Some(rising) = task.rising {
-        matches.iter_mut().for_each(|matches| rising.drop_others(matches));
-    }
+    let matches: Vec<Vec<Match>> = chunks.into_iter().map(|(_, matches)| matches).collect();
     Ok((matches, candidates))
 }
 
@@ -145,9 +142,9 @@ where
 /// large Hamming or edit distance, and the empty set, which is contained in every set.
 pub(super) fn add_free_pairs(task: &Task<'_>, bounds: &Bounds, x: u32, matches: &mut Vec<Match>) {
     let (sets, size, side) = (task.sets, task.sets.size(x), task.sets.side(x));
-    for y in 0..x {
+    for y in sets.others_before(x) {
         let free = bounds.min_overlap_of(size, side, sets.size(y)) == 0;
-        if free && sets.may_pair(x, y) && bounds.partner_sizes(size, side).contains(&sets.size(y)) {
+        if free && bounds.partner_sizes(size, side).contains(&sets.size(y)) {
             matches.push(Match { x, y, overlap: overlap(sets.get(x), sets.get(y)) });
         }
         // Longer sets are not free if this one is not. For empty ones it depends on the side.

@@ -1,17 +1,19 @@
-//! A bound that rises as better pairs are found, for joins that want only the most similar ones.
+//! The most similar pairs so far, and the bound that rises with them.
 
-use std::collections::BTreeMap;
+use std::collections::BinaryHeap;
 use std::sync::Mutex;
 
 use super::groups::Groups;
 use super::probe::Match;
 use super::sets::OrderedSets;
-use crate::model::{Bounds, Collections, Measure, Side};
+use crate::model::{Bounds, Collections, Measure, Pair, Side};
 
-/// The bounds that a pair must meet to be among the `wanted` best, as far as is known.
+/// Keeps the `wanted` most similar pairs of records, ties in input order, and the bounds that a better one must meet.
 pub(super) struct RisingBounds<'a> {
-    wanted: u64,
+    wanted: usize,
     measure: Measure,
+    /// What every pair must meet, for rows whose left record is the contained one.
+    least: Bounds,
     sets: &'a OrderedSets<'a>,
     groups: &'a Groups,
     known: Mutex<Known>,
@@ -19,12 +21,12 @@ pub(super) struct RisingBounds<'a> {
 
 struct Known {
     bounds: Bounds,
-    /// The value of the least similar pair that can still be among the best; `None` until enough pairs are known.
-    worst: Option<f64>,
-    /// How many pairs of records have each value, the most similar first.
-    pairs: BTreeMap<u64, u64>,
-    total: u64,
+    /// The worst one on top.
+    best: BinaryHeap<Row>,
 }
+
+/// A pair, in order of likeness: a key made of the value, the left record, the right record.
+type Row = (u64, u32, u32);
 
 impl<'a> RisingBounds<'a> {
     pub(super) fn new(
@@ -34,10 +36,17 @@ impl<'a> RisingBounds<'a> {
         sets: &'a OrderedSets<'a>,
         groups: &'a Groups,
     ) -> Self {
-        let known = Known { bounds: *bounds, worst: None, pairs: BTreeMap::new(), total: 0 };
-        let rising = Self { wanted: wanted as u64, measure, sets, groups, known: Mutex::new(known) };
+        let known = Mutex::new(Known { bounds: *bounds, best: BinaryHeap::new() });
+        let rising = Self { wanted, measure, least: bounds.one_way(), sets, groups, known };
         if groups.collections() == Collections::One {
-            rising.add_identical();
+            // Identical records are pairs that no algorithm has to find.
+            for group in 0..groups.len() as u32 {
+                let size = sets.size(group);
+                if measure == Measure::Edit || bounds.accepts(size, size, size) {
+                    let overlap = if measure == Measure::Edit { 0 } else { size };
+                    rising.offer(&Match { x: group, y: group, overlap });
+                }
+            }
         }
         rising
     }
@@ -47,82 +56,74 @@ impl<'a> RisingBounds<'a> {
         self.known.lock().expect("no thread panics with it").bounds
     }
 
-    /// Notes these matches, and takes out those that are not among the best.
-    pub(super) fn keep_best(&self, matches: &mut Vec<Match>) {
+    /// Takes these matches away, and keeps what is among the best.
+    pub(super) fn take(&self, matches: &mut Vec<Match>) {
+        matches.drain(..).for_each(|found| self.offer(&found));
+    }
+
+    /// The best pairs, in no order.
+    pub(super) fn into_pairs(self) -> Vec<Pair> {
+        let best = self.known.into_inner().expect("no thread panicked with it").best;
+        best.into_iter().map(|(key, left, right)| Pair { left, right, value: value(self.measure, key) }).collect()
+    }
+
+    fn offer(&self, found: &Match) {
+        let is_two = self.groups.collections() == Collections::Two;
+        let (x, y) = match self.sets.side(found.x) {
+            Side::Right => (found.y, found.x),
+            Side::Left => (found.x, found.y),
+        };
+        let value = |left: u32, right: u32| match self.measure {
+            Measure::Edit => f64::from(found.overlap),
+            _ => self.measure.value(self.sets.size(left), self.sets.size(right), found.overlap),
+        };
+        let (own, other) = (self.groups.members(x), self.groups.members(y));
+        if is_two {
+            let offset = self.groups.left_len() as u32;
+            self.offer_rows(value(x, y), own.iter().flat_map(|&l| other.iter().map(move |&r| (l, r - offset))));
+        } else if self.measure == Measure::Containment {
+            // Rows are ordered, and either direction may hold.
+            for (left, right) in [(x, y), (y, x)].into_iter().take(if x == y { 1 } else { 2 }) {
+                if self.least.accepts(self.sets.size(left), self.sets.size(right), found.overlap) {
+                    let (lefts, rights) = (self.groups.members(left), self.groups.members(right));
+                    let rows =
+                        lefts.iter().flat_map(|&l| rights.iter().filter(move |&&r| r != l).map(move |&r| (l, r)));
+                    self.offer_rows(value(left, right), rows);
+                }
+            }
+        } else {
+            // Each record with the later ones of the other group, in the order of both groups' records.
+            let mut lefts: Vec<(u32, &[u32])> = own.iter().map(|&left| (left, other)).collect();
+            if x != y {
+                lefts.extend(other.iter().map(|&left| (left, own)));
+                lefts.sort_unstable_by_key(|&(left, _)| left);
+            }
+            let later = |(left, others): (u32, &'a [u32])| {
+                others[others.partition_point(|&right| right <= left)..].iter().map(move |&right| (left, right))
+            };
+            self.offer_rows(value(x, y), lefts.into_iter().flat_map(later));
+        }
+    }
+
+    /// Offers rows of the same value, which come in input order: after the first that is too late no other is wanted.
+    fn offer_rows(&self, value: f64, rows: impl Iterator<Item = (u32, u32)>) {
         let mut known = self.known.lock().expect("no thread panics with it");
-        for found in &*matches {
-            let members = |group: u32| self.groups.members(group).len() as u64;
-            let values = self.values(found);
-            for value in values.into_iter().flatten() {
-                known.add(self.measure, value, members(found.x) * members(found.y));
+        let key = key(self.measure, value);
+        for (left, right) in rows {
+            let row = (key, left, right);
+            if known.best.len() < self.wanted {
+                known.best.push(row);
+            } else {
+                match known.best.peek_mut() {
+                    Some(mut worst) if row < *worst => *worst = row,
+                    _ => break,
+                }
             }
         }
-        known.rise(self.measure, self.wanted);
-        drop(known);
-        self.drop_others(matches);
-    }
-
-    /// Takes out the matches that are not among the best.
-    pub(super) fn drop_others(&self, matches: &mut Vec<Match>) {
-        let known = self.known.lock().expect("no thread panics with it");
-        let may_be_best = |value| known.may_be_best(self.measure, value);
-        matches.retain(|found| self.values(found).into_iter().flatten().any(may_be_best));
-    }
-
-    /// The values of the rows that a match stands for: one, or one for each direction of containment.
-    fn values(&self, found: &Match) -> [Option<f64>; 2] {
-        if self.measure == Measure::Edit {
-            return [Some(f64::from(found.overlap)), None];
-        }
-        let (x, y) = (self.sets.size(found.x), self.sets.size(found.y));
-        let value = |left, right| Some(self.measure.value(left, right, found.overlap));
-        match (self.measure, self.groups.collections()) {
-            (Measure::Containment, Collections::One) => [value(x, y), value(y, x)],
-            (Measure::Containment, Collections::Two) if self.sets.side(found.x) == Side::Right => [value(y, x), None],
-            _ => [value(x, y), None],
-        }
-    }
-
-    /// Identical records are pairs that no algorithm has to find.
-    fn add_identical(&self) {
-        let mut known = self.known.lock().expect("no thread panics with it");
-        for group in 0..self.groups.len() as u32 {
-            let members = self.groups.members(group).len() as u64;
-            let size = self.sets.size(group);
-            if members > 1 && (self.measure == Measure::Edit || known.bounds.accepts(size, size, size)) {
-                let value = if self.measure == Measure::Edit { 0.0 } else { self.measure.value(size, size, size) };
-                // Containment has rows in both directions; counting half of them only lets the bound rise later.
-                known.add(self.measure, value, members * (members - 1) / 2);
-            }
-        }
-        known.rise(self.measure, self.wanted);
-    }
-}
-
-impl Known {
-    fn add(&mut self, measure: Measure, value: f64, pairs: u64) {
-        if self.may_be_best(measure, value) {
-            *self.pairs.entry(key(measure, value)).or_default() += pairs;
-            self.total += pairs;
-        }
-    }
-
-    fn may_be_best(&self, measure: Measure, value: f64) -> bool {
-        self.worst.is_none_or(|worst| key(measure, value) <= key(measure, worst))
-    }
-
-    /// Forgets values that cannot be among the best any more, and raises the bounds to the worst that can.
-    fn rise(&mut self, measure: Measure, wanted: u64) {
-        while let Some(last) = self.pairs.last_entry()
-            && self.total - last.get() >= wanted
+        if known.best.len() == self.wanted
+            && let Some(&(worst, ..)) = known.best.peek()
         {
-            self.total -= last.remove();
-        }
-        let Some((&last, _)) = self.pairs.last_key_value() else { return };
-        let worst = value(measure, last);
-        if self.total >= wanted && self.worst != Some(worst) {
-            self.worst = Some(worst);
-            self.bounds = self.bounds.raised_to(worst);
+            known.bounds = known.bounds.raised_to(self::value(self.measure, worst));
         }
     }
 }

@@ -16,8 +16,9 @@ pub(super) struct OrderedSets<'a> {
     classes: Vec<u32>,
     /// The collection of each set; empty for a self-join.
     sides: Vec<Side>,
-    /// How many sets belong to the left collection.
-    lefts: usize,
+    /// The ranks of each collection's sets; empty for a self-join.
+    lefts: Vec<u32>,
+    rights: Vec<u32>,
     distinct_tokens: u32,
     unshared: u32,
 }
@@ -39,13 +40,18 @@ impl<'a> OrderedSets<'a> {
             classes.push(sizes.len() as u32 - 1);
         }
         size_starts.push(groups.len() as u32);
+        let of_side = |side: Side| {
+            let ranks = (0u32..).zip(&sides).filter(|&(_, &own)| own == side);
+            ranks.map(|(rank, _)| rank).collect::<Vec<u32>>()
+        };
         Self {
             tokens: sets.tokens(),
             starts: firsts().map(|record| sets.start(record) as u64).collect(),
             sizes,
             size_starts,
             classes,
-            lefts: sides.iter().filter(|&&side| side == Side::Left).count(),
+            lefts: of_side(Side::Left),
+            rights: of_side(Side::Right),
             sides,
             distinct_tokens: sets.distinct_tokens(),
             unshared: sets.unshared(),
@@ -69,8 +75,8 @@ impl<'a> OrderedSets<'a> {
         match self.collections() {
             Collections::One => 1.0,
             Collections::Two => {
-                let others = if side == Side::Left { self.len() - self.lefts } else { self.lefts };
-                others as f64 / self.len() as f64
+                let others = if side == Side::Left { &self.rights } else { &self.lefts };
+                others.len() as f64 / self.len() as f64
             }
         }
     }
@@ -105,9 +111,11 @@ impl<'a> OrderedSets<'a> {
         if self.sides.is_empty() { Collections::One } else { Collections::Two }
     }
 
-    /// Whether two sets may form a pair as far as their collections go.
-    pub(super) fn may_pair(&self, x: u32, y: u32) -> bool {
-        self.sides.is_empty() || self.side(x) != self.side(y)
+    /// The earlier sets that a set may form a pair with as far as their collections go.
+    pub(super) fn others_before(&self, rank: u32) -> impl Iterator<Item = u32> + '_ {
+        let others = if self.side(rank) == Side::Left { &self.rights } else { &self.lefts };
+        let all = if self.sides.is_empty() { 0..rank } else { 0..0 };
+        all.chain(others.iter().copied().take_while(move |&other| other < rank))
     }
 
     /// About how many bytes the sets take, with an index over prefixes of these lengths.

@@ -90,7 +90,8 @@ impl Measure {
             _ if left == 0 && right == 0 => 1.0,
             Measure::Jaccard => o / (x + y - o),
             Measure::Cosine if overlap == 0 => 0.0,
-            Measure::Cosine => o / (x * y).sqrt(),
+            // Of the exact ratio, so that equal cosines are equal floats.
+            Measure::Cosine => (o * o / (x * y)).sqrt(),
             Measure::Dice => 2.0 * o / (x + y),
             Measure::Containment => o / x,
         }

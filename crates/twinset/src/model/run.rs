@@ -19,8 +19,9 @@ use super::{Error, Result};
 pub struct Run {
     /// How many threads to use. `None`: the caller's rayon pool, or the global one, which has all cores.
     pub threads: Option<usize>,
-    /// The most memory, in bytes, that token sets and index of a join may take together; a join that needs more is
-    /// refused before it begins. `None`: no limit.
+    /// The most memory, in bytes. A tokenizer leaves sets that are too many for it in a temporary file, and their join
+    /// works part by part; a join of sets that are in memory already is refused before it begins if it needs more.
+    /// `None`: no limit.
     pub memory: Option<u64>,
     /// The folder for temporary files. `None`: the system's.
     pub spill: Option<PathBuf>,
