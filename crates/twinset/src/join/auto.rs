@@ -168,9 +168,12 @@ fn postings(starts: &BySide<Vec<u64>>) -> u64 {
     starts.iter().map(|starts| starts[starts.len() - 1]).sum()
 }
 
-/// How many words of a signature a posting can carry so that sets and lists take three times the room of the tokens.
+/// Sets, signatures and lists take at most so many times the room of the sets.
+pub(super) const MOST_ROOM: u64 = 3;
+
+/// How many words of a signature a posting can carry within that room.
 fn words_for_postings(task: &Task<'_>, starts: &BySide<Vec<u64>>) -> usize {
-    // Four bytes a token are the tokens themselves; some of the rest is for the signatures of the sets.
+    // Of twelve bytes a token, four are the tokens themselves, and some are for the signatures of the sets.
     const BYTES_PER_TOKEN: u64 = 7;
     let bytes = BYTES_PER_TOKEN * task.sets.tokens().len() as u64 / postings(starts).max(1);
     (bytes as usize).saturating_sub(size_of::<u32>()) / size_of::<u64>()

@@ -147,11 +147,14 @@ pub(crate) fn choose(
 
 /// Runs one algorithm on sets in order of size, and tells what it did.
 fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stats)> {
-    let needed = task.sets.bytes_with_index(|size, side| match algorithm {
-        Algorithm::Naive => 0,
-        Algorithm::AllPairs => task.bounds.probe_prefix(size, side),
-        _ => task.bounds.index_prefix(size, side),
-    });
+    let needed = match algorithm {
+        Algorithm::Naive => task.sets.bytes(),
+        Algorithm::AllPairs => task.sets.bytes_with_index(|size, side| task.bounds.probe_prefix(size, side)),
+        Algorithm::PpJoin | Algorithm::PpJoinPlus => {
+            task.sets.bytes_with_index(|size, side| task.bounds.index_prefix(size, side))
+        }
+        Algorithm::Auto | Algorithm::Prefix | Algorithm::Scan => auto::MOST_ROOM * task.sets.bytes(),
+    };
     task.run.check_memory(needed)?;
     let (mut ran, mut chosen_because) = (algorithm, None);
     let (matches, candidates) = match algorithm {

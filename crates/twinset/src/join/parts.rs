@@ -20,9 +20,9 @@ const BYTES_PER_TOKEN: u64 = 20;
 
 pub(super) fn join(sets: &SpilledSets, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
     let memory = run.memory.unwrap_or(u64::MAX);
-    let parts = sets.parts(memory / 2 / BYTES_PER_TOKEN / 2);
-    // The parts take half of the memory, waiting pairs an eighth; the rest is for the records' ids and the program.
-    let collector = Mutex::new(Collector::new(run, memory / 8));
+    // Two parts take three quarters of the memory, waiting pairs a sixteenth; the rest is for the program itself.
+    let parts = sets.parts(memory / 4 * 3 / BYTES_PER_TOKEN / 2);
+    let collector = Mutex::new(Collector::new(run, memory / 16));
     let stats = Stats {
         records: sets.len() as u64,
         empty_records: if options.empty { 0 } else { sets.empty() as u64 },

@@ -118,12 +118,16 @@ impl<'a> OrderedSets<'a> {
         all.chain(others.iter().copied().take_while(move |&other| other < rank))
     }
 
-    /// About how many bytes the sets take, with an index over prefixes of these lengths.
+    /// About how many bytes the sets take.
+    pub(super) fn bytes(&self) -> u64 {
+        4 * self.tokens.len() as u64 + 16 * self.len() as u64
+    }
+
+    /// About how many bytes they take with an index over prefixes of these lengths.
     pub(super) fn bytes_with_index(&self, prefix: impl Fn(u32, Side) -> u32) -> u64 {
         let postings = |rank: u32| u64::from(prefix(self.size(rank), self.side(rank)));
         let postings: u64 = (0..self.len() as u32).map(postings).sum();
-        let starts = u64::from(self.distinct_tokens - self.unshared);
-        4 * self.tokens.len() as u64 + 8 * (postings + starts) + 16 * self.len() as u64
+        self.bytes() + 8 * (postings + u64::from(self.distinct_tokens - self.unshared))
     }
 
     /// The tokens of all records, those of identical ones included.
