@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use twinset::{JoinOptions, Joined, Measure, Pair, Stats, Strings, TokenOptions};
+use twinset::{JoinOptions, Joined, Measure, Pair, Seconds, Stats, Strings, TokenOptions};
 use twinset_io::read::Inputs;
 use twinset_io::write::{PairTable, Shown, check_outputs};
 use twinset_io::{Collection, Content, OutputFormat, OutputOptions, ReadOptions, load};
@@ -75,21 +75,21 @@ impl Join {
         let collection = self.load(&sides, &session)?;
         let classes = self.same.as_ref().map(|_| classes(&collection.extra[self.show.len()]));
         let run = session.run_beside(collection.bytes())?;
-        let joined = twinset::join_within(collection.input(), classes.as_deref(), &self.join, &run)?;
-
-        session.run.check()?;
-        session.clear_bar();
-        let begin = Instant::now();
-        let written = if self.count {
-            self.write_count(output, &joined)?
+        let (mut stats, write_seconds) = if self.counts_all() {
+            let stats = twinset::count(collection.input(), &self.join, &run)?;
+            session.clear_bar();
+            write_count(output, stats.pairs)?;
+            (stats, 0.0)
         } else {
-            self.write(output, format, &collection, &joined)?
+            let joined = twinset::join_within(collection.input(), classes.as_deref(), &self.join, &run)?;
+            session.run.check()?;
+            session.clear_bar();
+            let begin = Instant::now();
+            let pairs = self.write(output, format, &collection, &joined)?;
+            (Stats { pairs, ..joined.stats }, begin.elapsed().as_secs_f64())
         };
-        let mut stats = joined.stats.clone();
-        stats.pairs = written;
-        stats.seconds = collection.seconds;
-        stats.seconds.join = joined.stats.seconds.join;
-        stats.seconds.write = begin.elapsed().as_secs_f64();
+        let join_seconds = stats.seconds.join;
+        stats.seconds = Seconds { join: join_seconds, write: write_seconds, ..collection.seconds };
         stats.peak_memory_bytes = peak_memory();
         if let Some(mut file) = stats_file {
             let json = serde_json::to_string_pretty(&stats)?;
@@ -131,13 +131,12 @@ impl Join {
         Ok(load(sides, &self.read, content, &extra, &session.run)?)
     }
 
-    fn write_count(&self, mut output: twinset_io::Output, joined: &Joined) -> anyhow::Result<u64> {
-        let pairs = joined.selected(&self.join)?.map_or(joined.len(), |pairs| pairs.len() as u64);
-        writeln!(output, "{pairs}").map_err(|error| output.failure(&error))?;
-        output.finish()?;
-        Ok(pairs)
+    /// Whether only the number of all pairs is wanted, so that none has to be kept.
+    fn counts_all(&self) -> bool {
+        self.count && self.join.top.is_none() && !self.join.best && self.same.is_none()
     }
 
+    /// Writes the pairs, or how many they are.
     fn write(
         &self,
         output: twinset_io::Output,
@@ -145,6 +144,11 @@ impl Join {
         collection: &Collection,
         joined: &Joined,
     ) -> anyhow::Result<u64> {
+        if self.count {
+            let pairs = joined.selected(&self.join)?.map_or(joined.len(), |pairs| pairs.len() as u64);
+            write_count(output, pairs)?;
+            return Ok(pairs);
+        }
         let sides: Vec<(Strings, Strings)> = match &collection.right {
             None => Vec::new(),
             Some(_) => collection.extra.iter().map(|column| split(column, collection.left.len())).collect(),
@@ -208,6 +212,11 @@ impl Join {
         ));
         lines
     }
+}
+
+fn write_count(mut output: twinset_io::Output, pairs: u64) -> anyhow::Result<()> {
+    writeln!(output, "{pairs}").map_err(|error| output.failure(&error))?;
+    Ok(output.finish()?)
 }
 
 /// Equal values get equal numbers.

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::join::{Input, JoinOptions, Joined, join as join_exactly};
-use crate::model::{Bounds, Error, Measure, Result, Run, Threshold, TokenSets};
+use crate::join::{Input, JoinOptions, Joined, Keep, join as join_exactly};
+use crate::model::{Bounds, Error, Measure, Result, Run, Stats, Threshold, TokenSets};
 use crate::tokenize::{TokenOptions, Tokenizer};
 
 /// Finds the pairs that the options ask for.
@@ -32,10 +32,13 @@ pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined
 /// the right collection after those of the left.
 pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOptions, run: &Run) -> Result<Joined> {
     // A one-to-one choice, or one within classes, may need pairs beyond the best.
-    let best_only = options.top.filter(|_| !options.best && classes.is_none());
+    let keep = match options.top {
+        Some(wanted) if !options.best && classes.is_none() => Keep::Best(wanted),
+        _ => Keep::All,
+    };
     let join_at = |threshold| {
         let bounds = Bounds::new(options.measure, threshold, input.collections())?;
-        let joined = join_exactly(input, &bounds, options, best_only, run)?;
+        let joined = join_exactly(input, &bounds, options, keep, run)?;
         Ok(match classes {
             Some(classes) => joined.within_classes(classes.to_vec())?,
             None => joined,
@@ -59,6 +62,22 @@ pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOpti
             }
         })?,
     }
+}
+
+/// How many pairs reach the threshold, in [`Stats::pairs`]. They are not kept, so it does not matter how many they are.
+///
+/// ```
+/// use twinset::{Input, JoinOptions, Run, TokenSets, count};
+///
+/// let sets = TokenSets::from_ids((0..1000).map(|_| [1, 2, 3]))?;
+/// let stats = count(Input::Sets(&sets), &JoinOptions::at("0.9".parse()?), &Run::default())?;
+/// assert_eq!(stats.pairs, 499_500);
+/// # Ok::<(), twinset::Error>(())
+/// ```
+pub fn count(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Stats> {
+    let threshold = options.threshold.ok_or(Error::NoThreshold)?;
+    let bounds = Bounds::new(options.measure, threshold, input.collections())?;
+    run.install(|| Ok(join_exactly(input, &bounds, options, Keep::Count, run)?.stats))?
 }
 
 /// Thresholds from strict to lax, the last of which lets every pair pass that shares anything.

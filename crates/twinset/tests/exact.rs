@@ -65,6 +65,7 @@ fn found(input: Input<'_>, options: &JoinOptions, run: &Run, value: impl Fn(&Pai
     }
     let pairs: Vec<_> = joined.iter().map(Result::unwrap).map(|pair| (pair.left, pair.right)).collect();
     assert_eq!(pairs.len() as u64, joined.len(), "the count without expanding");
+    assert_eq!(twinset::count(input, options, run).unwrap().pairs, joined.len(), "the count without keeping");
     pairs
 }
 

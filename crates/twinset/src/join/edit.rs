@@ -10,9 +10,8 @@ use rayon::prelude::*;
 use super::grouped::Grouped;
 use super::groups::Groups;
 use super::probe::{Match, Refine, Task};
-use super::rising::RisingBounds;
 use super::sets::OrderedSets;
-use super::{JoinOptions, Joined, find};
+use super::{JoinOptions, Joined, Keep, find_and_keep};
 use crate::model::{Bounds, Measure, Result, Run, Strings, TokenSets};
 use crate::tokenize::Tokenizer;
 
@@ -21,7 +20,7 @@ pub(super) fn join(
     left: Option<usize>,
     bounds: &Bounds,
     options: &JoinOptions,
-    best_only: Option<usize>,
+    keep: Keep,
     run: &Run,
 ) -> Result<Joined> {
     let length = gram_length(texts, bounds.count());
@@ -44,15 +43,11 @@ pub(super) fn join(
         }
         *matches = near;
     };
-    let rising = best_only.map(|wanted| RisingBounds::new(wanted, Measure::Edit, &bounds, &ordered, &groups));
-    let (max_depth, best) = (options.max_depth, rising.as_ref());
-    let refine = Some(&keep_near as &Refine<'_>);
-    let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine, rising: best, collect: None };
-    let (matches, stats) = find(options.algorithm, &task)?;
-    let best = rising.map(RisingBounds::into_pairs);
+    let (max_depth, refine) = (options.max_depth, Some(&keep_near as &Refine<'_>));
+    let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine, rising: None, collect: None };
+    let (matches, kept) = find_and_keep(options, &task, &groups, keep)?;
     let sizes = ordered.into_sizes();
-    let grouped = Grouped::new(Measure::Edit, &bounds, groups, sizes, matches);
-    Ok(Joined::new(Measure::Edit, grouped, best, stats))
+    Ok(Joined::new(Measure::Edit, Grouped::new(Measure::Edit, &bounds, groups, sizes, matches), kept))
 }
 
 /// Longer grams are rarer, but an edit spoils more of them: the bound must leave some to share.

@@ -2,7 +2,7 @@
 
 use super::grouped::Grouped;
 use super::listed::Listed;
-use super::{JoinOptions, select};
+use super::{JoinOptions, Kept, select};
 use crate::model::{Measure, Pair, Result, Stats};
 
 /// The pairs of a join, in the order of their records.
@@ -29,8 +29,8 @@ enum Pairs {
 }
 
 impl Joined {
-    /// The pairs of a join in memory; if only the best were wanted, these.
-    pub(super) fn new(measure: Measure, grouped: Grouped, best: Option<Vec<Pair>>, mut stats: Stats) -> Self {
+    /// The pairs of a join in memory; if only the best were wanted, these; if only their number, none but it.
+    pub(super) fn new(measure: Measure, grouped: Grouped, Kept { best, counted, mut stats }: Kept) -> Self {
         stats.records = grouped.records();
         stats.empty_records = grouped.empty_records();
         stats.without_partner = grouped.without_partner();
@@ -39,7 +39,7 @@ impl Joined {
             let offset = grouped.right_offset() as usize;
             return Self::listed(measure, Listed::of(best), offset, stats);
         }
-        stats.pairs = grouped.len();
+        stats.pairs = grouped.len() + counted;
         Self { measure, pairs: Pairs::Grouped(Box::new(grouped)), stats }
     }
 

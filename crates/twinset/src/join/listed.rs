@@ -8,6 +8,7 @@ use crate::model::{Pair, Result, Run, Spill};
 /// Collects pairs in any order.
 pub(super) struct Collector {
     run: Run,
+    count_only: bool,
     /// Pairs that are not written yet.
     recent: Vec<Pair>,
     /// So many of them are held in memory.
@@ -31,14 +32,26 @@ pub(super) struct Listed {
 const NUMBERS: usize = 4;
 
 impl Collector {
-    pub(super) fn new(run: &Run, bytes: u64) -> Self {
+    /// Holds so many bytes of pairs in memory, or just counts them.
+    pub(super) fn new(run: &Run, bytes: u64, count_only: bool) -> Self {
         let most_recent = (bytes as usize / size_of::<Pair>()).max(1024);
-        Self { run: run.clone(), recent: Vec::new(), most_recent, spill: None, sorted: Vec::new(), length: 0 }
+        Self {
+            run: run.clone(),
+            count_only,
+            recent: Vec::new(),
+            most_recent,
+            spill: None,
+            sorted: Vec::new(),
+            length: 0,
+        }
     }
 
     pub(super) fn push(&mut self, pair: Pair) -> Result<()> {
-        self.recent.push(pair);
         self.length += 1;
+        if self.count_only {
+            return Ok(());
+        }
+        self.recent.push(pair);
         if self.recent.len() < self.most_recent {
             return Ok(());
         }

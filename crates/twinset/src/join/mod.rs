@@ -39,6 +39,7 @@ mod select;
 mod sets;
 mod signature;
 mod suffix;
+mod tally;
 mod verify;
 
 pub use joined::Joined;
@@ -53,7 +54,8 @@ use self::groups::Groups;
 use self::probe::{Match, Task};
 use self::rising::RisingBounds;
 use self::sets::OrderedSets;
-use crate::model::{Bounds, Collections, Error, Measure, Result, Run, SpilledSets, Stats, Strings, TokenSets};
+use self::tally::Tally;
+use crate::model::{Bounds, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, TokenSets};
 
 /// What is joined.
 #[derive(Debug, Clone, Copy)]
@@ -97,34 +99,75 @@ impl Input<'_> {
     }
 }
 
-/// Finds all pairs within the bounds by the algorithm that the options name; with `best_only`, at least so many of the
-/// most similar of them.
-pub(crate) fn join(
-    input: Input<'_>,
-    bounds: &Bounds,
-    options: &JoinOptions,
-    best_only: Option<usize>,
-    run: &Run,
-) -> Result<Joined> {
+/// What is kept of the pairs that a join finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// All of them.
+    All,
+    /// So many of the most similar, ties in input order.
+    Best(usize),
+    /// Their number.
+    Count,
+}
+
+/// Finds all pairs within the bounds by the algorithm that the options name.
+pub(crate) fn join(input: Input<'_>, bounds: &Bounds, options: &JoinOptions, keep: Keep, run: &Run) -> Result<Joined> {
     let begin = Instant::now();
     let mut joined = match (input, options.measure) {
-        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, options, best_only, run)?,
+        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, options, keep, run)?,
         (Input::Sets(sets), measure) if measure != Measure::Edit => {
             let groups = Groups::of_sets(sets, bounds, options.empty);
             let ordered = OrderedSets::new(sets, &groups);
-            let rising = best_only.map(|wanted| RisingBounds::new(wanted, measure, bounds, &ordered, &groups));
-            let (max_depth, best) = (options.max_depth, rising.as_ref());
-            let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising: best, collect: None };
-            let (matches, stats) = find(options.algorithm, &task)?;
-            let best = rising.map(RisingBounds::into_pairs);
+            let max_depth = options.max_depth;
+            let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising: None, collect: None };
+            let (matches, kept) = find_and_keep(options, &task, &groups, keep)?;
             let sizes = ordered.into_sizes();
-            Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches), best, stats)
+            Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches), kept)
         }
-        (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, run)?,
+        (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, keep, run)?,
         _ => return Err(Error::WrongInput { measure: options.measure }),
     };
     joined.stats.seconds.join = begin.elapsed().as_secs_f64();
     Ok(joined)
+}
+
+/// What is known of a join's pairs beside its matches.
+struct Kept {
+    /// The best pairs, if only these were wanted.
+    best: Option<Vec<Pair>>,
+    /// The number of rows, if only that was wanted; identical records are not among them.
+    counted: u64,
+    stats: Stats,
+}
+
+/// Runs the algorithm that the options name, and keeps what is wanted: there are no matches unless it is all.
+fn find_and_keep(
+    options: &JoinOptions,
+    task: &Task<'_>,
+    groups: &Groups,
+    keep: Keep,
+) -> Result<(Vec<Vec<Match>>, Kept)> {
+    let Task { sets, bounds, .. } = *task;
+    match keep {
+        Keep::All => {
+            let (matches, stats) = find(options.algorithm, task)?;
+            Ok((matches, Kept { best: None, counted: 0, stats }))
+        }
+        Keep::Best(wanted) => {
+            let rising = RisingBounds::new(wanted, options.measure, bounds, sets, groups);
+            let (_, stats) = find(options.algorithm, &Task { rising: Some(&rising), ..*task })?;
+            Ok((Vec::new(), Kept { best: Some(rising.into_pairs()), counted: 0, stats }))
+        }
+        Keep::Count => {
+            let tally = Tally::new(options.measure, bounds, sets, groups);
+            let count = |matches: &mut Vec<Match>| {
+                tally.take(matches);
+                Ok(())
+            };
+            let (_, stats) = find(options.algorithm, &Task { collect: Some(&count), ..*task })?;
+            Ok((Vec::new(), Kept { best: None, counted: tally.rows(), stats }))
+        }
+    }
 }
 
 /// The algorithm that would join these sets, and why, if the options leave it open.

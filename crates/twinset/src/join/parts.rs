@@ -12,18 +12,28 @@ use super::joined::Joined;
 use super::listed::Collector;
 use super::probe::{Match, Task};
 use super::sets::OrderedSets;
-use super::{JoinOptions, find};
+use super::{Algorithm, JoinOptions, Keep, find};
 use crate::model::{Bounds, Collections, Measure, Pair, Part, Result, Run, Side, SpilledSets, Stats, TokenSets};
 
 /// What a token of a part takes, in bytes: itself, its copy for the join of two parts, and the index over both.
 const BYTES_PER_TOKEN: u64 = 20;
 
-pub(super) fn join(sets: &SpilledSets, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
+pub(super) fn join(
+    sets: &SpilledSets,
+    bounds: &Bounds,
+    options: &JoinOptions,
+    keep: Keep,
+    run: &Run,
+) -> Result<Joined> {
     let memory = run.memory.unwrap_or(u64::MAX);
     // Two parts take three quarters of the memory, waiting pairs a sixteenth; the rest is for the program itself.
     let parts = sets.parts(memory / 4 * 3 / BYTES_PER_TOKEN / 2);
-    let collector = Mutex::new(Collector::new(run, memory / 16));
+    let collector = Mutex::new(Collector::new(run, memory / 16, keep == Keep::Count));
+    let chosen_because =
+        (options.algorithm == Algorithm::Auto).then(|| "each join of two parts chose for itself".to_owned());
     let stats = Stats {
+        algorithm: options.algorithm.name().to_owned(),
+        chosen_because,
         records: sets.len() as u64,
         empty_records: if options.empty { 0 } else { sets.empty() as u64 },
         tokens: sets.tokens(),
@@ -160,8 +170,6 @@ impl Joining<'_> {
         };
         let (_, stats) = find(self.options.algorithm, &task)?;
         self.stats.candidates += stats.candidates;
-        self.stats.algorithm = stats.algorithm;
-        self.stats.chosen_because = stats.chosen_because;
         Ok(groups)
     }
 

@@ -11,6 +11,7 @@ use super::verify::overlap;
 use crate::model::{Bounds, Candidates, Result, Run};
 
 /// What an algorithm is given.
+#[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) sets: &'a OrderedSets<'a>,
     pub(super) bounds: &'a Bounds,
