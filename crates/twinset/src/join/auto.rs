@@ -1,4 +1,4 @@
-//! Auto: `scan` or `prefix`, for each range of sizes whichever should cost less.
+//! Auto: `scan` or `prefix`, for each range of sizes whichever should cost less; `ppjoin` where neither is needed.
 //!
 //! `scan` looks at every set of a suitable size; `prefix` looks up every token of the prefix and looks at the sets in
 //! its posting list that have a suitable size. How many these are follows from the sizes of all sets and the lengths
@@ -26,6 +26,8 @@ mod cost {
     pub(super) const POSTING: f64 = 2.0;
     /// Making a posting, with its signature.
     pub(super) const INDEX: f64 = 30.0;
+    /// What making signatures must save, for each token.
+    pub(super) const SIGNATURES: f64 = 20.0;
 }
 
 /// Which way each range of sizes is joined, and why.
@@ -37,6 +39,8 @@ pub(super) struct Plan {
     /// Where the posting lists start, if that was looked at.
     starts: Option<BySide<Vec<u64>>>,
     reason: Option<String>,
+    /// Whether all of it should take longer than making signatures.
+    needs_signatures: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,14 +60,21 @@ impl Plan {
     /// The plan for `scan`.
     pub(super) fn scan(task: &Task<'_>) -> Self {
         let (chunks, short) = (chunks(task), ShortLength::choose(task, usize::MAX));
-        Self { short, ways: vec![Way::Scan; chunks.len()], chunks, starts: None, reason: None }
+        Self { short, ways: vec![Way::Scan; chunks.len()], chunks, starts: None, reason: None, needs_signatures: true }
     }
 
     /// The plan for `prefix`.
     pub(super) fn prefix(task: &Task<'_>) -> Self {
         let starts = BySide::build(task.sets.collections(), |side| list_starts(task, side));
         let (chunks, short) = (chunks(task), ShortLength::choose(task, words_for_postings(task, &starts)));
-        Self { short, ways: vec![Way::Prefix; chunks.len()], chunks, starts: Some(starts), reason: None }
+        Self {
+            short,
+            ways: vec![Way::Prefix; chunks.len()],
+            chunks,
+            starts: Some(starts),
+            reason: None,
+            needs_signatures: true,
+        }
     }
 
     /// The plan that should take least time.
@@ -91,7 +102,10 @@ impl Plan {
             by_prefix.reason = Some(format!("{estimate}, {} {:.2} s", by_prefix.ranges(task), mixed * 1e-9));
             return by_prefix;
         }
-        Self { reason: Some(estimate), ..if scan < prefix { by_scan } else { by_prefix } }
+        // A bound that rises is heeded by these two ways only.
+        let is_long = scan.min(prefix) > cost::SIGNATURES * task.sets.tokens().len() as f64;
+        let needs_signatures = is_long || task.rising.is_some();
+        Self { reason: Some(estimate), needs_signatures, ..if scan < prefix { by_scan } else { by_prefix } }
     }
 
     /// Which sizes are joined which way.
@@ -105,8 +119,12 @@ impl Plan {
         runs.collect::<Vec<_>>().join(" and ")
     }
 
-    /// The algorithm that does all the work, or `Auto` where both have a part or there is nothing to do.
+    /// The algorithm that does all the work, or `Auto` where both ways have a part; `PpJoin` where there is so little to do
+    /// that signatures are not worth making.
     pub(super) fn algorithm(&self) -> Algorithm {
+        if !self.needs_signatures {
+            return Algorithm::PpJoin;
+        }
         match (self.uses(Way::Prefix), self.uses(Way::Scan)) {
             (true, false) => Algorithm::Prefix,
             (false, true) => Algorithm::Scan,

@@ -11,7 +11,7 @@
 //! | `ppjoin+` | `ppjoin`, `suffix` | size, prefix, positional, suffix |
 //! | `prefix` | `prefix`, `screen` | size, prefix, positional, signature |
 //! | `scan` | `scan`, `screen` | size, signature |
-//! | `auto` | `auto` | `prefix` or `scan`, for each range of sizes |
+//! | `auto` | `auto` | `prefix` or `scan`, for each range of sizes, or `ppjoin` |
 //!
 //! Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
 
@@ -214,7 +214,7 @@ fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stats
             if algorithm == Algorithm::Auto {
                 (ran, chosen_because) = (plan.algorithm(), plan.reason().map(str::to_owned));
             }
-            plan.run(task)?
+            if ran == Algorithm::PpJoin { ppjoin::join(task, None)? } else { plan.run(task)? }
         }
     };
     let stats = Stats {
