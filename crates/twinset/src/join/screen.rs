@@ -1,8 +1,9 @@
-//! The signature test of `scan` and `prefix`: two lengths of signatures, chosen by a sample of the sets.
+//! The signature test of `scan` and `prefix`, with signatures of two lengths.
 //!
 //! A short signature turns away most pairs at the cost of a few instructions each; what passes is tested by a long
 //! one; what passes that is verified. Longer signatures turn away more and cost more. How much more depends on the
-//! data and the threshold, so both lengths are chosen by what they would have cost for a sample of pairs.
+//! data and the threshold, so the short length is chosen by what it would have cost for a sample of pairs. The long one
+//! follows from the average size: few pairs come to it.
 
 use rayon::prelude::*;
 

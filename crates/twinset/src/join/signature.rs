@@ -99,7 +99,8 @@ impl Columns {
         self.words.chunks_exact(self.stride).for_each(|column| fetch(&column[position..]));
     }
 
-    /// Adds to `near` the positions, counted from the start of the range, whose signatures differ from `own` in at most `limit` bits.
+    /// Adds to `near` the positions, counted from the start of the range, whose signatures differ from `own` in at most
+    /// `limit` bits.
     pub(super) fn near(&self, kernel: Kernel, own: &[u64], range: Range<usize>, limit: u32, near: &mut Vec<u32>) {
         assert!(own.len() == self.width && range.end <= self.length);
         kernel.near(&self.words, self.stride, own, range, limit, near);

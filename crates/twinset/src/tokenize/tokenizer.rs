@@ -36,9 +36,8 @@ pub struct Tokenizer {
 /// Keeps the ids of all blocks within a limit.
 struct Spilling {
     spill: Spill,
+    /// With a limit of memory, which the whole must stay within.
     run: Run,
-    /// The most memory, in bytes, that the whole may take.
-    limit: u64,
     /// Bytes of ids that stayed in memory.
     kept: AtomicU64,
 }
@@ -113,9 +112,9 @@ impl Tokenizer {
     /// The same, for [`finish_within`](Self::finish_within) the memory that the run allows.
     pub fn within(options: &TokenOptions, run: &Run) -> Result<Self> {
         let mut tokenizer = Self::new(options);
-        if let Some(limit) = run.memory {
+        if run.memory.is_some() {
             let spill = Spill::create(run)?;
-            tokenizer.spilling = Some(Spilling { spill, run: run.clone(), limit, kept: AtomicU64::new(0) });
+            tokenizer.spilling = Some(Spilling { spill, run: run.clone(), kept: AtomicU64::new(0) });
         }
         Ok(tokenizer)
     }
@@ -159,23 +158,22 @@ impl Tokenizer {
     /// are `taken` by others. Then the sets are left in a temporary file.
     pub fn finish_within(mut self, blocks: impl IntoIterator<Item = TokenBlock>, taken: u64) -> Result<Sets> {
         let Some(mut spilling) = self.spilling.take() else { return Ok(Sets::InMemory(self.finish(blocks)?)) };
-        spilling.check(taken)?;
-        spilling.limit -= taken;
-        spilling.run.memory = Some(spilling.limit);
+        spilling.run.check_memory(taken)?;
+        spilling.run.memory = Some(spilling.limit() - taken);
         let mut blocks: Vec<TokenBlock> = blocks.into_iter().collect();
         let mut id_limit = self.dictionary.id_limit();
         let tokens = |blocks: &[TokenBlock]| blocks.iter().flat_map(TokenBlock::lengths).map(u64::from).sum::<u64>();
         let (cut, repeats) = (self.cut, self.options.repeats);
         drop(self);
         if let Cut::WordStream(length) = cut {
-            spilling.check(SHINGLING_BYTES * tokens(&blocks))?;
+            spilling.run.check_memory(SHINGLING_BYTES * tokens(&blocks))?;
             let shingles = Shingles::new(load(blocks, Some(&spilling))?, length, repeats, false)?;
             (blocks, id_limit) = (shingles.blocks, shingles.id_limit);
         }
-        if JOINING_BYTES * tokens(&blocks) + 8 * id_limit as u64 <= spilling.limit {
+        if JOINING_BYTES * tokens(&blocks) + 8 * id_limit as u64 <= spilling.limit() {
             return Ok(Sets::InMemory(TokenSets::rank(load(blocks, Some(&spilling))?, id_limit)?.0));
         }
-        spilling.check(RANKING_BYTES * id_limit as u64)?;
+        spilling.run.check_memory(RANKING_BYTES * id_limit as u64)?;
         Ok(Sets::Spilled(SpilledSets::rank(blocks, &spilling.spill, id_limit, &spilling.run)?))
     }
 
@@ -232,7 +230,7 @@ impl Spilling {
     /// Moves a block's ids to the file if there is no room for them.
     fn keep(&self, block: &mut TokenBlock) -> Result<()> {
         let bytes = 4 * block.ids.len() as u64;
-        if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limit / KEPT_SHARE {
+        if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limit() / KEPT_SHARE {
             self.kept.fetch_sub(bytes, Ordering::Relaxed);
             block.spilled = Some(self.spill.append(&block.ids)?);
             block.ids = Vec::new();
@@ -240,9 +238,8 @@ impl Spilling {
         Ok(())
     }
 
-    /// An error if so many bytes are more than may be taken.
-    fn check(&self, needed: u64) -> Result<()> {
-        if needed <= self.limit { Ok(()) } else { Err(Error::Memory { needed, limit: self.limit }) }
+    fn limit(&self) -> u64 {
+        self.run.memory.unwrap_or(u64::MAX)
     }
 }
 
@@ -372,7 +369,7 @@ impl BlockTokenizer<'_> {
         self.intern()?;
         self.block.ids.shrink_to_fit();
         if let Some(spilling) = &self.tokenizer.spilling {
-            spilling.check(self.tokenizer.dictionary.bytes())?;
+            spilling.run.check_memory(self.tokenizer.dictionary.bytes())?;
             spilling.keep(&mut self.block)?;
         }
         // A scratch that a huge record has blown up is not kept.
