@@ -272,6 +272,8 @@ fn little_memory_gives_the_same_bytes_and_leaves_no_files() {
         "d.csv --threshold 0.5 --best",
         "d.csv --top 300",
         "d.csv --threshold 4 --measure hamming --count",
+        "d.csv --threshold 0.5 --tokens shingles:2",
+        "d.csv e.csv --threshold 0.4 --tokens shingles:3 --repeats ignore",
     ] {
         let (expected, parts) = run(args);
         assert!(parts.is_none() && expected.len() > 3, "{args}");

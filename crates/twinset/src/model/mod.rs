@@ -28,5 +28,6 @@ pub use spilled_sets::SpilledSets;
 pub use stats::{Candidates, Seconds, Stats};
 pub use strings::Strings;
 pub use threshold::{Bounds, Collections, Side, Threshold};
+pub(crate) use token_block::SINGLE;
 pub use token_block::TokenBlock;
 pub use token_sets::TokenSets;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use super::{Collections, Error, Result, Run, Spill, TokenBlock, TokenSets};
+use super::{Collections, Error, Result, Run, SINGLE, Spill, TokenBlock, TokenSets};
 
 /// As [`TokenSets`](super::TokenSets), for more tokens than the memory allowed can hold. Records lie in order of size, and
 /// are read back a part at a time.
@@ -56,26 +56,25 @@ impl Part {
 impl SpilledSets {
     /// Moves sets to a temporary file.
     pub fn new(sets: TokenSets, run: &Run) -> Result<Self> {
-        let (left, id_limit) =
-            ((sets.collections() == Collections::Two).then(|| sets.left_len()), sets.distinct_tokens());
-        let spilled = Self::rank(vec![sets.into_block()], &Spill::create(run)?, id_limit as usize, run)?;
+        let left = (sets.collections() == Collections::Two).then(|| sets.left_len());
+        let limit = sets.distinct_tokens() as usize;
+        let spilled = Self::rank(vec![sets.into_block()], &Spill::create(run)?, limit, run)?;
         Ok(Self { left: left.map(|left| left as u32), ..spilled })
     }
 
-    /// Turns ids below `id_limit` into ranks by document frequency. Blocks may lie in the file of ids.
-    pub(crate) fn rank(blocks: Vec<TokenBlock>, ids: &Spill, id_limit: usize, run: &Run) -> Result<Self> {
-        let (rank, distinct) = ranks(&blocks, ids, id_limit, run)?;
+    /// Turns ids, which are below a limit or [`SINGLE`], into ranks by document frequency. Blocks may lie in a file.
+    pub(crate) fn rank(blocks: Vec<TokenBlock>, file: &Spill, limit: usize, run: &Run) -> Result<Self> {
+        let (rank, distinct) = ranks(&blocks, file, limit, run)?;
+        let mut singles = 0u32..;
         let (classes, records, tokens) = size_order(&blocks)?;
         let spill = Spill::create(run)?;
         let mut writers = Writers::new(&spill, &classes, run);
         for block in &blocks {
             run.check()?;
-            let block = block.loaded(ids)?;
-            let mut rest = block.ids.as_slice();
-            for &length in &block.lengths {
-                let (record, others) = rest.split_at(length as usize);
-                writers.push(record.iter().map(|&id| rank[id as usize]), length)?;
-                rest = others;
+            for record in block.loaded(Some(file))?.records() {
+                let rank = |&id: &u32| if id == SINGLE { singles.next() } else { rank.get(id as usize).copied() };
+                let ranks = record.iter().map(rank).map(|rank| rank.expect("every id has a rank"));
+                writers.push(ranks, record.len() as u32)?;
             }
         }
         writers.finish()?;
@@ -171,18 +170,27 @@ impl SpilledSets {
     }
 }
 
-/// The rank of each id by the number of records that have it, and how many ids occur.
-fn ranks(blocks: &[TokenBlock], ids: &Spill, id_limit: usize, run: &Run) -> Result<(Vec<u32>, u32)> {
-    let mut frequency = vec![0u32; id_limit];
+/// The rank of each id below the limit, by the number of records that have it, and how many ids occur. Those that occur
+/// once come first.
+fn ranks(blocks: &[TokenBlock], file: &Spill, limit: usize, run: &Run) -> Result<(Vec<u32>, u32)> {
+    let (mut frequency, mut singles) = (vec![0u32; limit], 0u64);
     for block in blocks {
         run.check()?;
-        block.loaded(ids)?.ids.iter().for_each(|&id| frequency[id as usize] += 1);
+        for &id in &block.loaded(Some(file))?.ids {
+            match id {
+                SINGLE => singles += 1,
+                id => frequency[id as usize] += 1,
+            }
+        }
     }
     let mut next: BTreeMap<u32, u32> = BTreeMap::new();
     for &count in frequency.iter().filter(|&&count| count > 0) {
         *next.entry(count).or_default() += 1;
     }
-    let mut distinct = 0;
+    if singles + limit as u64 >= u64::from(SINGLE) {
+        return Err(Error::TooMany { what: "different tokens", limit: u64::from(SINGLE) });
+    }
+    let mut distinct = singles as u32;
     for count in next.values_mut() {
         distinct += std::mem::replace(count, distinct);
     }

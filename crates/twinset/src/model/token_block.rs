@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use super::{Result, Spill};
 
+/// In place of the id of a token that is known to occur once. All other ids are smaller.
+pub(crate) const SINGLE: u32 = u32::MAX;
+
 /// A run of tokenised records, to be made into [`TokenSets`](super::TokenSets) together with others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenBlock {
@@ -36,6 +39,41 @@ impl TokenBlock {
             .map(|(_, &length)| length)
     }
 
+    /// The ids of each record, which are in memory.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &[u32]> {
+        let mut rest = self.ids.as_slice();
+        self.lengths.iter().map(move |&length| {
+            let (record, others) = rest.split_at(length as usize);
+            rest = others;
+            record
+        })
+    }
+
+    /// Keeps only the ids that pass, which are in memory.
+    pub(crate) fn squeeze(&mut self, keep: impl Fn(u32) -> bool) {
+        let (mut end, mut kept) = (0, 0);
+        for length in &mut self.lengths {
+            let (start, before) = (end, kept);
+            end += *length as usize;
+            for at in start..end {
+                self.ids[kept] = self.ids[at];
+                kept += usize::from(keep(self.ids[at]));
+            }
+            *length = (kept - before) as u32;
+        }
+        self.ids.truncate(kept);
+    }
+
+    /// Moves the ids to a file: to a place that was theirs before, or to its end.
+    pub(crate) fn spill(&mut self, file: &Spill, place: Option<u64>) -> Result<()> {
+        let ids = std::mem::take(&mut self.ids);
+        self.spilled = Some(match place {
+            Some(place) => file.write(place, &ids).map(|()| place)?,
+            None => file.append(&ids)?,
+        });
+        Ok(())
+    }
+
     /// The block with its ids in memory, and only the records that count.
     pub(crate) fn load(mut self, spill: Option<&Spill>) -> Result<Self> {
         if let Some(start) = self.spilled.take() {
@@ -45,23 +83,21 @@ impl TokenBlock {
         if self.removed.is_empty() {
             return Ok(self);
         }
-        let (mut lengths, mut ids, mut start) = (Vec::new(), Vec::new(), 0);
-        for (position, &length) in self.lengths.iter().enumerate() {
-            let end = start + length as usize;
+        let (mut lengths, mut ids) = (Vec::new(), Vec::new());
+        for (position, record) in self.records().enumerate() {
             if self.removed.binary_search(&position).is_err() {
-                lengths.push(length);
-                ids.extend_from_slice(&self.ids[start..end]);
+                lengths.push(record.len() as u32);
+                ids.extend_from_slice(record);
             }
-            start = end;
         }
         Ok(Self { lengths, ids, ..Self::default() })
     }
 
     /// The same from a block that is kept, to be read again.
-    pub(crate) fn loaded(&self, spill: &Spill) -> Result<Cow<'_, Self>> {
+    pub(crate) fn loaded(&self, spill: Option<&Spill>) -> Result<Cow<'_, Self>> {
         match self.spilled.is_none() && self.removed.is_empty() {
             true => Ok(Cow::Borrowed(self)),
-            false => self.clone().load(Some(spill)).map(Cow::Owned),
+            false => self.clone().load(spill).map(Cow::Owned),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Collections, Error, Result, Side, TokenBlock};
+use super::{Collections, Error, Result, SINGLE, Side, TokenBlock};
 
 /// Records as sets of token ids, each sorted from rare to frequent.
 ///
@@ -112,11 +112,13 @@ impl TokenSets {
         Self { offsets, tokens, left, distinct: unshared.total + shared.total, unshared: unshared.total }
     }
 
-    /// Turns arbitrary ids below `id_limit` into ranks by document frequency, ties in order of first occurrence.
+    /// Turns ids, which are below a limit or [`SINGLE`], into ranks by document frequency, ties in order of first
+    /// occurrence.
     ///
     /// Each record's ids are unique. The order of first occurrence does not depend on how the ids were given out, so
-    /// the ranks are the same whatever the number of threads. Also returns the rank of each id.
-    pub(crate) fn rank(blocks: Vec<TokenBlock>, id_limit: usize) -> Result<(Self, Vec<u32>)> {
+    /// the ranks are the same whatever the number of threads. Also returns the rank of each id below the limit, which
+    /// means something if there are no single ones.
+    pub(crate) fn rank(blocks: Vec<TokenBlock>, limit: usize) -> Result<(Self, Vec<u32>)> {
         let mut offsets = vec![0];
         let mut end = 0;
         for &length in blocks.iter().flat_map(|block| &block.lengths) {
@@ -126,15 +128,14 @@ impl TokenSets {
         if offsets.len() > u32::MAX as usize {
             return Err(Error::TooMany { what: "records", limit: u64::from(u32::MAX) - 1 });
         }
-        let (frequency, seen) = frequencies(&blocks, id_limit);
+        let (frequency, seen) = frequencies(&blocks, limit);
         // Ranks by a counting sort over the frequencies; within a frequency, in order of first occurrence.
         let most = frequency.iter().max().map_or(0, |&most| most as usize);
         let mut next = vec![0u32; most + 2];
         for &token in &seen {
             next[frequency[token as usize] as usize + 1] += 1;
         }
-        let unshared = next.get(2).copied().unwrap_or(0);
-        let distinct = seen.len() as u32;
+        let (once, several) = (next.get(2).copied().unwrap_or(0), seen.len() as u32);
         for bucket in 1..next.len() {
             next[bucket] += next[bucket - 1];
         }
@@ -145,19 +146,36 @@ impl TokenSets {
             *slot += 1;
         }
         drop(seen);
+        // Single ones stand among those that were found to occur once, in order of occurrence as well.
+        let is_single = |id: u32| id == SINGLE || rank[id as usize] < once;
+        let singles: u64 =
+            blocks.par_iter().map(|block| block.ids.iter().filter(|&&id| id == SINGLE).count() as u64).sum();
+        if singles + limit as u64 > u64::from(SINGLE) {
+            return Err(Error::TooMany { what: "different tokens", limit: u64::from(SINGLE) });
+        }
+        let count = |block: &TokenBlock| block.ids.iter().filter(|&&id| is_single(id)).count() as u32;
+        let counts: Vec<u32> = if singles > 0 { blocks.par_iter().map(count).collect() } else { vec![0; blocks.len()] };
 
         let mut tokens = vec![0; end as usize];
         let mut rest = tokens.as_mut_slice();
         let mut parts = Vec::with_capacity(blocks.len());
-        for block in blocks {
+        let mut first_single = 0;
+        for (block, count) in blocks.into_iter().zip(counts) {
             let (part, others) = rest.split_at_mut(block.ids.len());
             rest = others;
-            parts.push((block, part));
+            parts.push((block, part, first_single));
+            first_single += count;
         }
         // Each block is freed once it is copied.
-        parts.into_par_iter().for_each(|(block, part)| {
+        parts.into_par_iter().for_each(|(block, part, mut next_single)| {
             for (token, &id) in part.iter_mut().zip(&block.ids) {
-                *token = rank[id as usize];
+                *token = match singles > 0 && is_single(id) {
+                    true => {
+                        next_single += 1;
+                        next_single - 1
+                    }
+                    false => singles as u32 + rank[id as usize],
+                };
             }
             let mut rest = part;
             for &length in &block.lengths {
@@ -166,6 +184,7 @@ impl TokenSets {
                 rest = others;
             }
         });
+        let (distinct, unshared) = (singles as u32 + several, singles as u32 + once);
         Ok((Self { offsets, tokens, left: None, distinct, unshared }, rank))
     }
 
@@ -299,12 +318,12 @@ impl Counted {
     }
 }
 
-/// How often each id occurs, and the ids in order of first occurrence.
-fn frequencies(blocks: &[TokenBlock], id_limit: usize) -> (Vec<u32>, Vec<u32>) {
+/// How often each id below a limit occurs, and these ids in order of first occurrence.
+fn frequencies(blocks: &[TokenBlock], limit: usize) -> (Vec<u32>, Vec<u32>) {
     let count = |blocks: &[TokenBlock]| {
-        let (mut frequency, mut seen) = (vec![0u32; id_limit], Vec::new());
+        let (mut frequency, mut seen) = (vec![0u32; limit], Vec::new());
         for &id in blocks.iter().flat_map(|block| &block.ids) {
-            let count = &mut frequency[id as usize];
+            let Some(count) = frequency.get_mut(id as usize) else { continue };
             if *count == 0 {
                 seen.push(id);
             }
@@ -314,7 +333,7 @@ fn frequencies(blocks: &[TokenBlock], id_limit: usize) -> (Vec<u32>, Vec<u32>) {
     };
     // Each part needs a table of its own, which pays where tokens are many and different ones few.
     let tokens: usize = blocks.iter().map(|block| block.ids.len()).sum();
-    let parts = if tokens / 16 > id_limit { rayon::current_num_threads() } else { 1 };
+    let parts = if tokens / 16 > limit { rayon::current_num_threads() } else { 1 };
     let parts: Vec<_> = blocks.par_chunks(blocks.len().div_ceil(parts).max(1)).map(count).collect();
     parts
         .into_iter()
@@ -323,5 +342,5 @@ fn frequencies(blocks: &[TokenBlock], id_limit: usize) -> (Vec<u32>, Vec<u32>) {
             frequency.iter_mut().zip(more).for_each(|(sum, count)| *sum += count);
             (frequency, seen)
         })
-        .unwrap_or((vec![0; id_limit], Vec::new()))
+        .unwrap_or((vec![0; limit], Vec::new()))
 }

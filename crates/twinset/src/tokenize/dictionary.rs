@@ -10,18 +10,20 @@ use std::sync::Mutex;
 
 use hashbrown::HashTable;
 
-use super::hash::id_hash;
 use super::packed::Packed;
-use crate::model::{Error, Result, TokenBlock};
+use crate::model::{Error, Result};
 
 /// A power of two.
 const SHARDS: usize = 64;
+
+/// No token has this id.
+pub(super) const NO_WORD: u32 = u32::MAX;
 
 /// Where a token lies in its source, and which of the equal tokens in its record it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     pub(super) hash: u64,
-    /// Start in the source: a byte buffer, or a stream of word ids.
+    /// Start in the source: a byte buffer, or the word ids of a block.
     pub(super) start: u64,
     pub(super) len: u32,
     /// 1 for the first occurrence in its record.
@@ -44,13 +46,14 @@ impl Key {
         self.hash = self.packed.hash(repeat);
     }
 
-    pub(super) fn bytes<'a>(&self, buffer: &'a [u8]) -> &'a [u8] {
-        &buffer[self.start as usize..][..self.len as usize]
+    /// What it stands for in its source.
+    pub(super) fn of<'a, T>(&self, source: &'a [T]) -> &'a [T] {
+        &source[self.start as usize..][..self.len as usize]
     }
 }
 
 /// Remembers the keys of one shard, so that they can be compared.
-pub(super) trait Store: Default + Send {
+pub(super) trait Store: Send {
     /// What a key's range refers to.
     type Source: ?Sized + Sync;
 
@@ -62,20 +65,20 @@ pub(super) trait Store: Default + Send {
 }
 
 /// Ids for the keys of one kind of store.
-#[derive(Default)]
 pub(super) struct Dictionary<S> {
     shards: Vec<Mutex<Shard<S>>>,
 }
 
-#[derive(Default)]
 struct Shard<S> {
     table: HashTable<u32>,
     store: S,
 }
 
 impl<S: Store> Dictionary<S> {
-    pub(super) fn new() -> Self {
-        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    /// An empty one, for about so many keys.
+    pub(super) fn new(store: impl Fn() -> S, keys: usize) -> Self {
+        let shard = || Shard { table: HashTable::with_capacity(keys / SHARDS), store: store() };
+        Self { shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect() }
     }
 
     /// Appends the ids of a batch of keys, in their order.
@@ -195,7 +198,7 @@ impl Store for TokenStore {
             self.tokens.push(Stored::Whole(key.packed));
         } else {
             self.tokens.push(Stored::InText { start: self.text.len() as u64, len: key.len, repeat: key.repeat });
-            self.text.extend_from_slice(key.bytes(buffer));
+            self.text.extend_from_slice(key.of(buffer));
         }
     }
 
@@ -205,7 +208,7 @@ impl Store for TokenStore {
             Stored::InText { start, len, repeat } => {
                 !key.packed.is_whole()
                     && repeat == key.repeat
-                    && self.text[start as usize..][..len as usize] == *key.bytes(buffer)
+                    && self.text[start as usize..][..len as usize] == *key.of(buffer)
             }
         }
     }
@@ -217,91 +220,5 @@ impl Store for TokenStore {
                 Packed::new(&self.text[start as usize..][..len as usize]).repeated(repeat).hash(repeat)
             }
         }
-    }
-}
-
-/// Keys as runs of word ids, known by where they first occur in the stream of all words.
-#[derive(Default)]
-pub(super) struct RunStore {
-    /// The start in the stream and the repeat number, in one word.
-    entries: Vec<u64>,
-}
-
-/// Pads a short record's words to a whole run.
-pub(super) const NO_WORD: u32 = u32::MAX;
-
-/// The stream of word ids, and the length of every run.
-pub(super) struct Words {
-    stream: Vec<u32>,
-    length: usize,
-}
-
-impl Words {
-    /// The words of all records, one after the other, and how many each record has. One that has any has at least a
-    /// run of them: a shorter one is padded. Blocks are freed as they are copied.
-    pub(super) fn of_blocks(blocks: Vec<TokenBlock>, length: usize) -> (Self, Vec<u32>) {
-        let padded = |words: u32| if words == 0 { 0 } else { words.max(length as u32) };
-        let lengths: Vec<u32> = blocks.iter().flat_map(|block| &block.lengths).map(|&words| padded(words)).collect();
-        let mut stream = Vec::with_capacity(lengths.iter().map(|&words| words as usize).sum());
-        for block in blocks {
-            let mut rest = block.ids.as_slice();
-            for &words in &block.lengths {
-                let (own, others) = rest.split_at(words as usize);
-                stream.extend_from_slice(own);
-                stream.resize(stream.len() + (padded(words) - words) as usize, NO_WORD);
-                rest = others;
-            }
-        }
-        (Self { stream, length }, lengths)
-    }
-
-    /// The places and starts of all runs of a record.
-    pub(super) fn runs(&self, start: u64, words: u32) -> impl Iterator<Item = (u32, u64)> {
-        (0..(words + 1).saturating_sub(self.length as u32)).map(move |place| (place, start + u64::from(place)))
-    }
-
-    pub(super) fn run(&self, start: u64) -> &[u32] {
-        &self.stream[start as usize..][..self.length]
-    }
-
-    pub(super) fn hash(&self, start: u64, repeat: u32) -> u64 {
-        id_hash(self.run(start), repeat)
-    }
-}
-
-/// How many bits of an entry hold the repeat number; the others hold the start.
-pub(super) const REPEAT_BITS: u32 = 26;
-
-impl RunStore {
-    /// The start in the stream, and the repeat number.
-    pub(super) fn run(&self, entry: u32) -> (u64, u32) {
-        let entry = self.entries[entry as usize];
-        (entry >> REPEAT_BITS, (entry & ((1 << REPEAT_BITS) - 1)) as u32)
-    }
-}
-
-impl Store for RunStore {
-    type Source = Words;
-
-    fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<u64>()
-    }
-
-    fn add(&mut self, key: &Key, _: &Words) {
-        self.entries.push(key.start << REPEAT_BITS | u64::from(key.repeat));
-    }
-
-    fn holds(&self, entry: u32, key: &Key, words: &Words) -> bool {
-        let (start, repeat) = self.run(entry);
-        repeat == key.repeat && words.run(start) == words.run(key.start)
-    }
-
-    fn hash(&self, entry: u32, words: &Words) -> u64 {
-        let (start, repeat) = self.run(entry);
-        words.hash(start, repeat)
     }
 }

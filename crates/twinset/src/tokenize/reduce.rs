@@ -6,7 +6,7 @@ use super::{Reduce, token_hash};
 
 /// Drops all keys but the sample; their order stays.
 pub(super) fn reduce(keys: &mut Vec<Key>, buffer: &[u8], how: Reduce) {
-    let hash = |key: &Key| token_hash(key.bytes(buffer), key.repeat);
+    let hash = |key: &Key| token_hash(key.of(buffer), key.repeat);
     match how {
         Reduce::Mod(modulus) => keys.retain(|key| hash(key) % u64::from(modulus.get()) == 0),
         Reduce::MinWise(count) => {

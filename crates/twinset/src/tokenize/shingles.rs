@@ -1,172 +1,187 @@
-//! Shingles of records whose words have ids: runs of words, known by where they first stand.
-
-use std::sync::atomic::{AtomicU64, Ordering};
+//! Shingles of records whose words have ids.
 
 use rayon::prelude::*;
 
 use super::Repeats;
-use super::dictionary::{Dictionary, Key, NO_WORD, REPEAT_BITS, RunStore, Words};
+use super::dictionary::{Dictionary, Key};
+use super::hash::id_hash;
 use super::packed::Packed;
+use super::repeated::Repeated;
 use super::repeats::RepeatCounter;
-use crate::model::{Error, Result, TokenBlock, fetch};
+use super::runs::RunStore;
+use crate::model::{Error, Result, Run, SINGLE, Spill, TokenBlock};
 
-/// What shingles are known by: the words of all records, and where in them each shingle first stands.
-pub(super) struct Shingles {
-    pub(super) blocks: Vec<TokenBlock>,
-    pub(super) words: Words,
-    pub(super) runs: Dictionary<RunStore>,
-    /// All ids are below this.
-    pub(super) id_limit: usize,
+/// Cuts shingles of the words of records.
+///
+/// Most shingles occur once. Which ones do is found out by their hashes first, and these are not looked up. The others are, all at once or, where there is no room for that, in several passes by their hashes.
+pub(super) struct Shingles<'a> {
+    /// How many words a shingle has.
+    pub(super) length: usize,
+    pub(super) repeats: Repeats,
+    /// Where the words lie and the shingles go, if they do not all fit in the memory that the run allows.
+    pub(super) spilled: Option<(&'a Spill, &'a Run)>,
 }
 
-/// How many records a thread takes at a time.
-const RECORDS: usize = 512;
 /// Keys are interned when so many have been collected.
-const BATCH: usize = 1 << 13;
-/// Stands for a shingle that occurs only once.
-const SINGLE: u32 = NO_WORD;
+const BATCH: usize = 1 << 16;
+/// Stands for a shingle that is not looked up yet, or is a repeat that does not count.
+const NONE: u32 = SINGLE - 1;
 
-impl Shingles {
-    /// Cuts shingles of so many words. Most shingles occur once; unless `named`, these are not looked up, but just
-    /// given an id.
-    pub(super) fn new(blocks: Vec<TokenBlock>, length: usize, how: Repeats, named: bool) -> Result<Self> {
-        let (words, lengths) = Words::of_blocks(blocks, length);
-        let mut starts = Vec::with_capacity(lengths.len());
-        let mut end = 0;
-        for &length in &lengths {
-            if length >= 1 << REPEAT_BITS {
-                return Err(Error::TooMany { what: "words in a record", limit: 1 << REPEAT_BITS });
+impl Shingles<'_> {
+    /// Turns blocks of words into blocks of shingles, whose ids are below the number returned, or [`SINGLE`].
+    pub(super) fn cut(&self, words: Vec<TokenBlock>) -> Result<(Vec<TokenBlock>, usize)> {
+        let total = words.iter().flat_map(TokenBlock::lengths).map(u64::from).sum();
+        let allowed = self.spilled.and_then(|(_, run)| run.memory).unwrap_or(u64::MAX);
+        let repeated = Repeated::new(total, allowed / 4);
+        words.par_iter().try_for_each(|words| {
+            let words = words.loaded(self.file())?;
+            let mut hashes = Vec::new();
+            for record in words.records() {
+                self.hash(record, Some(&repeated), &mut hashes);
+                repeated.note(&hashes);
             }
-            starts.push(end);
-            end += u64::from(length);
+            self.check()
+        })?;
+        let room = (allowed / 2).max(1);
+        let passes = (2 * repeated.met_again() * RunStore::bytes_per_run(self.length)).div_ceil(room).max(1);
+        let mut shingles: Vec<TokenBlock> = words.iter().map(|_| TokenBlock::default()).collect();
+        let mut limit = 0;
+        for pass in 0..passes {
+            let runs = Dictionary::new(|| RunStore::new(self.length), (repeated.met_again() / passes) as usize);
+            let pass = Pass { number: pass, of: passes, first_id: limit, repeated: Some(&repeated), runs: &runs };
+            words.par_iter().zip(&mut shingles).try_for_each(|(words, shingles)| {
+                let words = words.loaded(self.file())?;
+                self.change(shingles, |shingles| self.look_up(&words, shingles, &pass))?;
+                self.check()
+            })?;
+            limit = limit.saturating_add(runs.id_limit() as u64);
         }
-        let records = || starts.par_chunks(RECORDS).zip(lengths.par_chunks(RECORDS));
-        let repeated = (!named).then(|| Repeated::new(end));
-        if let Some(repeated) = &repeated {
-            records().for_each(|(starts, lengths)| {
-                let mut hashes = Vec::new();
-                for (&start, &length) in starts.iter().zip(lengths) {
-                    hashes.clear();
-                    hashes.extend(words.runs(start, length).map(|(_, first)| repeated.fetch(words.hash(first, 1))));
-                    hashes.iter().for_each(|&hash| repeated.note(hash));
-                }
-            });
+        if self.repeats == Repeats::Ignore {
+            let squeeze = |block: &mut TokenBlock| {
+                block.squeeze(|id| id != NONE);
+                Ok(())
+            };
+            shingles.par_iter_mut().try_for_each(|block| self.change(block, squeeze))?;
         }
-        let runs = Dictionary::new();
-        let cut = |(starts, lengths)| block(&words, &runs, repeated.as_ref(), starts, lengths, how);
-        let mut blocks = records().map(cut).collect::<Result<Vec<TokenBlock>>>()?;
-        let id_limit = number_singles(&mut blocks, runs.id_limit())?;
-        Ok(Self { blocks, words, runs, id_limit })
+        Ok((shingles, limit as usize))
     }
-}
 
-/// The shingles of a few records.
-fn block(
-    words: &Words,
-    runs: &Dictionary<RunStore>,
-    repeated: Option<&Repeated>,
-    starts: &[u64],
-    lengths: &[u32],
-    how: Repeats,
-) -> Result<TokenBlock> {
-    let (mut keys, mut places, mut ids) = (Vec::new(), Vec::new(), Vec::new());
-    let mut hashes = Vec::new();
-    let (mut repeats, mut block) = (RepeatCounter::default(), TokenBlock::default());
-    let mut look_up = |keys: &mut Vec<Key>, places: &mut Vec<usize>, block: &mut TokenBlock| -> Result<()> {
-        ids.clear();
-        runs.intern(keys, words, &mut ids)?;
-        places.drain(..).zip(&ids).for_each(|(place, &id)| block.ids[place] = id);
-        keys.clear();
-        Ok(())
-    };
-    for (&start, &length) in starts.iter().zip(lengths) {
-        let before = block.ids.len();
-        repeats.begin(length as usize);
+    /// As [`cut`](Self::cut), but every shingle is looked up, so that it can be named.
+    pub(super) fn cut_named(&self, mut words: Vec<TokenBlock>) -> Result<(Vec<TokenBlock>, Dictionary<RunStore>)> {
+        let runs = Dictionary::new(|| RunStore::new(self.length), 0);
+        let pass = Pass { number: 0, of: 1, first_id: 0, repeated: None, runs: &runs };
+        words.par_iter_mut().try_for_each(|words| {
+            let mut shingles = TokenBlock::default();
+            self.look_up(words, &mut shingles, &pass)?;
+            shingles.squeeze(|id| id != NONE);
+            *words = shingles;
+            Ok::<_, Error>(())
+        })?;
+        Ok((words, runs))
+    }
+
+    /// The places of a record's shingles in its words, and their lengths. A record of a few words is one shingle.
+    fn runs(&self, words: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let length = self.length.min(words);
+        (0..(words + 1 - length) * usize::from(words > 0)).map(move |place| (place, length))
+    }
+
+    /// The hashes of a record's shingles, whose places are being fetched.
+    fn hash(&self, record: &[u32], repeated: Option<&Repeated>, hashes: &mut Vec<u64>) {
         hashes.clear();
-        let fetch = |hash| repeated.map_or(hash, |repeated| repeated.fetch(hash));
-        hashes.extend(words.runs(start, length).map(|(_, first)| fetch(words.hash(first, 1))));
-        for ((place, first), &hash) in words.runs(start, length).zip(&hashes) {
-            let mut key = Key { hash, start: first, len: 0, repeat: 1, packed: Packed::NONE };
-            if repeated.is_some_and(|repeated| !repeated.may_contain(key.hash)) {
-                block.ids.push(SINGLE);
-                continue;
-            }
-            let same = |earlier: u32| words.run(start + u64::from(earlier)) == words.run(first);
-            let repeat = repeats.count(key.hash, place, same);
-            if repeat > 1 && how == Repeats::Ignore {
-                continue;
-            }
-            if repeat > 1 {
-                (key.repeat, key.hash) = (repeat, words.hash(first, repeat));
-            }
-            keys.push(key);
-            places.push(block.ids.len());
-            block.ids.push(0);
-            if keys.len() == BATCH {
-                look_up(&mut keys, &mut places, &mut block)?;
-            }
-        }
-        block.lengths.push((block.ids.len() - before) as u32);
+        hashes.extend(self.runs(record.len()).map(|(place, length)| {
+            let hash = id_hash(&record[place..place + length], 1);
+            repeated.map_or(hash, |repeated| repeated.fetch(hash))
+        }));
     }
-    look_up(&mut keys, &mut places, &mut block)?;
-    block.ids.shrink_to_fit();
-    Ok(block)
+
+    /// Gives ids to those shingles of a block whose turn it is.
+    fn look_up(&self, words: &TokenBlock, shingles: &mut TokenBlock, pass: &Pass<'_>) -> Result<()> {
+        let (mut keys, mut places, mut ids, mut hashes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut repeats = RepeatCounter::default();
+        let mut intern = |keys: &mut Vec<Key>, places: &mut Vec<usize>, into: &mut [u32]| -> Result<()> {
+            ids.clear();
+            pass.runs.intern(keys, &words.ids, &mut ids)?;
+            for (place, &id) in places.drain(..).zip(&ids) {
+                let id = pass.first_id + u64::from(id);
+                into[place] = u32::try_from(id).ok().filter(|&id| id < NONE).ok_or_else(too_many)?;
+            }
+            keys.clear();
+            Ok(())
+        };
+        let is_first = pass.number == 0;
+        let (mut first, mut before) = (0, 0);
+        for record in words.records() {
+            self.hash(record, pass.repeated, &mut hashes);
+            if is_first {
+                shingles.lengths.push(hashes.len() as u32);
+                shingles.ids.resize(before + hashes.len(), NONE);
+            }
+            repeats.begin(hashes.len());
+            for ((place, length), &hash) in self.runs(record.len()).zip(&hashes) {
+                if pass.repeated.is_some_and(|repeated| !repeated.may_contain(hash)) {
+                    shingles.ids[before + place] = SINGLE;
+                    continue;
+                }
+                if !pass.has(hash) {
+                    continue;
+                }
+                let run = &record[place..place + length];
+                let same = |earlier: u32| record[earlier as usize..][..length] == *run;
+                let repeat = repeats.count(hash, place as u32, same);
+                if repeat > 1 && self.repeats == Repeats::Ignore {
+                    continue;
+                }
+                let hash = if repeat > 1 { id_hash(run, repeat) } else { hash };
+                let start = (first + place) as u64;
+                keys.push(Key { hash, start, len: length as u32, repeat, packed: Packed::NONE });
+                places.push(before + place);
+                if keys.len() == BATCH {
+                    intern(&mut keys, &mut places, &mut shingles.ids)?;
+                }
+            }
+            first += record.len();
+            before += hashes.len();
+        }
+        intern(&mut keys, &mut places, &mut shingles.ids)
+    }
+
+    /// Changes a block, which lies in the file if there is one.
+    fn change(&self, block: &mut TokenBlock, change: impl FnOnce(&mut TokenBlock) -> Result<()>) -> Result<()> {
+        let place = block.spilled;
+        *block = std::mem::take(block).load(self.file())?;
+        change(block)?;
+        self.file().map_or(Ok(()), |file| block.spill(file, place))
+    }
+
+    fn file(&self) -> Option<&Spill> {
+        self.spilled.map(|(file, _)| file)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.spilled.map_or(Ok(()), |(_, run)| run.check())
+    }
 }
 
-/// Gives every shingle that occurs once an id of its own, from `next` on. Returns the end of the ids.
-fn number_singles(blocks: &mut [TokenBlock], mut next: usize) -> Result<usize> {
-    let mut firsts = Vec::with_capacity(blocks.len());
-    for block in &*blocks {
-        firsts.push(next as u32);
-        next += block.ids.iter().filter(|&&id| id == SINGLE).count();
-        if next >= SINGLE as usize {
-            return Err(Error::TooMany { what: "different tokens", limit: u64::from(SINGLE) });
-        }
-    }
-    blocks.par_iter_mut().zip(firsts).for_each(|(block, mut next)| {
-        for id in block.ids.iter_mut().filter(|id| **id == SINGLE) {
-            *id = next;
-            next += 1;
-        }
-    });
-    Ok(next)
+/// One of the passes in which shingles are looked up.
+struct Pass<'a> {
+    number: u64,
+    of: u64,
+    /// The first of its ids.
+    first_id: u64,
+    /// Those that are to be looked up, unless it is all.
+    repeated: Option<&'a Repeated>,
+    runs: &'a Dictionary<RunStore>,
 }
 
-/// Which hashes occur more than once. It may name others as well, but leaves none out.
-struct Repeated {
-    /// Two bits for each place: that it was met, and that it was met again.
-    places: Vec<AtomicU64>,
+impl Pass<'_> {
+    /// Whether it is the pass for a hash.
+    fn has(&self, hash: u64) -> bool {
+        // Other bits than the dictionary's shards and the filter are made of.
+        self.of == 1 || (hash >> 8 & 0xFFFF_FFFF) % self.of == self.number
+    }
 }
 
-impl Repeated {
-    /// For about so many hashes.
-    fn new(hashes: u64) -> Self {
-        const PLACES_PER_HASH: u64 = 8;
-        let words = (hashes * PLACES_PER_HASH / 32).max(1);
-        Self { places: (0..words).map(|_| AtomicU64::new(0)).collect() }
-    }
-
-    fn place(&self, hash: u64) -> (&AtomicU64, u64) {
-        let word = ((u128::from(hash) * self.places.len() as u128) >> 64) as usize;
-        (&self.places[word], 2 * (hash % 32))
-    }
-
-    /// Fetches a hash's place into the cache, so that many are on their way at once.
-    fn fetch(&self, hash: u64) -> u64 {
-        fetch(std::slice::from_ref(self.place(hash).0));
-        hash
-    }
-
-    fn note(&self, hash: u64) {
-        let (word, shift) = self.place(hash);
-        let seen = |bits: u64| bits >> shift & 1 == 1;
-        if seen(word.load(Ordering::Relaxed)) || seen(word.fetch_or(1 << shift, Ordering::Relaxed)) {
-            word.fetch_or(2 << shift, Ordering::Relaxed);
-        }
-    }
-
-    fn may_contain(&self, hash: u64) -> bool {
-        let (word, shift) = self.place(hash);
-        word.load(Ordering::Relaxed) >> shift & 2 == 2
-    }
+fn too_many() -> Error {
+    Error::TooMany { what: "different tokens", limit: u64::from(NONE) }
 }

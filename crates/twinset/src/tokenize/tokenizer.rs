@@ -4,9 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cache::TokenCache;
-use super::dictionary::{Dictionary, Key, NO_WORD, RunStore, TokenStore};
+use super::dictionary::{Dictionary, Key, TokenStore};
 use super::packed::Packed;
 use super::repeats::RepeatCounter;
+use super::runs::RunStore;
 use super::shingles::Shingles;
 use super::{Repeats, TokenKind, TokenOptions, reduce, text};
 use crate::model::{Error, Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
@@ -66,8 +67,8 @@ impl Sets {
 enum Cut {
     /// Its tokens.
     Tokens(TokenKind),
-    /// Its words, in order and with repeats, for shingles to be made of at the end: a shingle is then known by where
-    /// its words stand, which takes a fraction of the memory of its text.
+    /// Its words, in order and with repeats, for shingles to be made of at the end: a shingle is then known by the ids of
+    /// its words, which take a fraction of the memory of its text, and most shingles need not be known at all.
     WordStream(usize),
     /// All runs of so many characters of the text as it stands, padded at both ends.
     PaddedGrams(usize),
@@ -103,7 +104,7 @@ impl Tokenizer {
         Self {
             options: options.clone(),
             cut,
-            dictionary: Dictionary::new(),
+            dictionary: Dictionary::new(TokenStore::default, 0),
             scratches: Mutex::default(),
             spilling: None,
         }
@@ -144,12 +145,11 @@ impl Tokenizer {
         let spilling = self.spilling.take();
         let mut blocks = load(blocks, spilling.as_ref())?;
         let mut id_limit = self.dictionary.id_limit();
-        let (cut, repeats) = (self.cut, self.options.repeats);
-        // The dictionaries are not needed to rank the tokens, and they may be large.
+        let shingles = self.shingles();
+        // The dictionary is not needed to rank the tokens, and it may be large.
         drop(self);
-        if let Cut::WordStream(length) = cut {
-            let shingles = Shingles::new(blocks, length, repeats, false)?;
-            (blocks, id_limit) = (shingles.blocks, shingles.id_limit);
+        if let Some(shingles) = shingles {
+            (blocks, id_limit) = shingles.cut(blocks)?;
         }
         Ok(TokenSets::rank(blocks, id_limit)?.0)
     }
@@ -163,12 +163,14 @@ impl Tokenizer {
         let mut blocks: Vec<TokenBlock> = blocks.into_iter().collect();
         let mut id_limit = self.dictionary.id_limit();
         let tokens = |blocks: &[TokenBlock]| blocks.iter().flat_map(TokenBlock::lengths).map(u64::from).sum::<u64>();
-        let (cut, repeats) = (self.cut, self.options.repeats);
+        let shingles = self.shingles();
         drop(self);
-        if let Cut::WordStream(length) = cut {
-            spilling.run.check_memory(SHINGLING_BYTES * tokens(&blocks))?;
-            let shingles = Shingles::new(load(blocks, Some(&spilling))?, length, repeats, false)?;
-            (blocks, id_limit) = (shingles.blocks, shingles.id_limit);
+        if let Some(mut shingles) = shingles {
+            match SHINGLING_BYTES * tokens(&blocks) <= spilling.limit() {
+                true => blocks = load(blocks, Some(&spilling))?,
+                false => shingles.spilled = Some((&spilling.spill, &spilling.run)),
+            }
+            (blocks, id_limit) = shingles.cut(blocks)?;
         }
         if JOINING_BYTES * tokens(&blocks) + 8 * id_limit as u64 <= spilling.limit() {
             return Ok(Sets::InMemory(TokenSets::rank(load(blocks, Some(&spilling))?, id_limit)?.0));
@@ -181,16 +183,16 @@ impl Tokenizer {
     pub fn finish_named(self, blocks: impl IntoIterator<Item = TokenBlock>) -> Result<(TokenSets, TokenNames)> {
         let mut blocks = load(blocks, self.spilling.as_ref())?;
         let mut id_limit = self.dictionary.id_limit();
-        let mut known_by = None;
-        if let Cut::WordStream(length) = self.cut {
-            let mut shingles = Shingles::new(blocks, length, self.options.repeats, true)?;
-            (blocks, id_limit) = (std::mem::take(&mut shingles.blocks), shingles.id_limit);
-            known_by = Some(shingles);
+        let mut runs = None;
+        if let Some(shingles) = self.shingles() {
+            let (cut, known) = shingles.cut_named(blocks)?;
+            (blocks, id_limit) = (cut, known.id_limit());
+            runs = Some(known);
         }
         let mut names = vec![String::new(); id_limit];
         for &id in blocks.iter().flat_map(|block| &block.ids) {
             if names[id as usize].is_empty() {
-                names[id as usize] = self.name(id, known_by.as_ref());
+                names[id as usize] = self.name(id, runs.as_ref());
             }
         }
         let (sets, ranks) = TokenSets::rank(blocks, id_limit)?;
@@ -201,20 +203,28 @@ impl Tokenizer {
         Ok((sets, TokenNames { names: by_rank }))
     }
 
+    /// How to make shingles of the words, if it is those that are wanted.
+    fn shingles(&self) -> Option<Shingles<'static>> {
+        match self.cut {
+            Cut::WordStream(length) => Some(Shingles { length, repeats: self.options.repeats, spilled: None }),
+            _ => None,
+        }
+    }
+
     /// What a person would call a token: its text, and `#2` for the second of its kind in a record.
-    fn name(&self, id: u32, shingles: Option<&Shingles>) -> String {
+    fn name(&self, id: u32, runs: Option<&Dictionary<RunStore>>) -> String {
         let bytes = |id| {
             self.dictionary.with_entry(id, |store, entry| {
                 let (token, repeat) = store.token(entry);
                 (String::from_utf8_lossy(&token).into_owned(), repeat)
             })
         };
-        let (name, repeat) = match shingles {
+        let (name, repeat) = match runs {
             None => bytes(id),
-            Some(Shingles { words, runs, .. }) => {
-                let (start, repeat) = runs.with_entry(id, RunStore::run);
-                let run = words.run(start).iter().filter(|&&word| word != NO_WORD);
-                (run.map(|&word| bytes(word).0).collect::<Vec<_>>().join(" "), repeat)
+            Some(runs) => {
+                let words = |store: &RunStore, entry| (store.run(entry).0.to_vec(), store.run(entry).1);
+                let (words, repeat) = runs.with_entry(id, words);
+                (words.into_iter().map(|word| bytes(word).0).collect::<Vec<_>>().join(" "), repeat)
             }
         };
         if repeat > 1 { format!("{name}#{repeat}") } else { name }
@@ -232,8 +242,7 @@ impl Spilling {
         let bytes = 4 * block.ids.len() as u64;
         if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limit() / KEPT_SHARE {
             self.kept.fetch_sub(bytes, Ordering::Relaxed);
-            block.spilled = Some(self.spill.append(&block.ids)?);
-            block.ids = Vec::new();
+            block.spill(&self.spill, None)?;
         }
         Ok(())
     }
@@ -359,7 +368,7 @@ impl BlockTokenizer<'_> {
         self.block.ids.push(0);
         missing.push(Key { start: missing_text.len() as u64, ..*key });
         if !key.packed.is_whole() {
-            missing_text.extend_from_slice(key.bytes(buffer));
+            missing_text.extend_from_slice(key.of(buffer));
         }
         if missing.len() >= BATCH { self.intern() } else { Ok(()) }
     }
