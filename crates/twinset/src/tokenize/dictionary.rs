@@ -8,10 +8,9 @@
 
 use std::sync::Mutex;
 
-use hashbrown::HashTable;
-
 use super::packed::Packed;
-use crate::model::{Error, Result};
+use super::slots::Slots;
+use crate::model::{Error, Result, fetch};
 
 /// A power of two.
 const SHARDS: usize = 64;
@@ -61,7 +60,8 @@ pub(super) trait Store: Send {
     fn bytes(&self) -> usize;
     fn add(&mut self, key: &Key, source: &Self::Source);
     fn holds(&self, entry: u32, key: &Key, source: &Self::Source) -> bool;
-    fn hash(&self, entry: u32, source: &Self::Source) -> u64;
+    /// Fetches what is known of an entry into the cache.
+    fn fetch(&self, entry: u32);
 }
 
 /// Ids for the keys of one kind of store.
@@ -70,14 +70,14 @@ pub(super) struct Dictionary<S> {
 }
 
 struct Shard<S> {
-    table: HashTable<u32>,
+    slots: Slots,
     store: S,
 }
 
 impl<S: Store> Dictionary<S> {
     /// An empty one, for about so many keys.
     pub(super) fn new(store: impl Fn() -> S, keys: usize) -> Self {
-        let shard = || Shard { table: HashTable::with_capacity(keys / SHARDS), store: store() };
+        let shard = || Shard { slots: Slots::new(keys / SHARDS), store: store() };
         Self { shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect() }
     }
 
@@ -109,6 +109,10 @@ impl<S: Store> Dictionary<S> {
                 continue;
             }
             let mut shard = self.shards[number].lock().expect("no thread panics while it holds a shard");
+            // Most of the time is spent waiting for memory: so all of it is asked for first.
+            mine.iter().for_each(|&position| shard.slots.fetch(keys[position as usize].hash));
+            let known = mine.iter().filter_map(|&position| shard.slots.find(keys[position as usize].hash, |_| true));
+            known.for_each(|entry| shard.store.fetch(entry));
             for &position in mine {
                 let entry = shard.intern(&keys[position as usize], source);
                 let id = u64::from(entry) * SHARDS as u64 + number as u64;
@@ -124,7 +128,7 @@ impl<S: Store> Dictionary<S> {
     pub(super) fn bytes(&self) -> u64 {
         let bytes = |shard: &Mutex<Shard<S>>| {
             let shard = shard.lock().expect("unpoisoned");
-            shard.table.allocation_size() + shard.store.bytes()
+            shard.slots.bytes() + shard.store.bytes()
         };
         self.shards.iter().map(bytes).sum::<usize>() as u64
     }
@@ -144,20 +148,20 @@ impl<S: Store> Dictionary<S> {
 
 impl<S: Store> Shard<S> {
     fn intern(&mut self, key: &Key, source: &S::Source) -> u32 {
-        let Self { table, store } = self;
-        if let Some(&entry) = table.find(key.hash, |&entry| store.holds(entry, key, source)) {
+        let Self { slots, store } = self;
+        if let Some(entry) = slots.find(key.hash, |entry| store.holds(entry, key, source)) {
             return entry;
         }
         let entry = store.len() as u32;
         store.add(key, source);
-        table.insert_unique(key.hash, entry, |&entry| store.hash(entry, source));
+        slots.insert(key.hash, entry);
         entry
     }
 }
 
-/// Bits that neither the table's position nor its tag is made of.
+/// Made of bits that the slots do not look at.
 fn shard_of(hash: u64) -> usize {
-    (hash >> 48) as usize % SHARDS
+    hash as usize % SHARDS
 }
 
 /// Keys as packed tokens. The texts of those that are not whole stand one after the other.
@@ -213,12 +217,7 @@ impl Store for TokenStore {
         }
     }
 
-    fn hash(&self, entry: u32, _: &[u8]) -> u64 {
-        match self.tokens[entry as usize] {
-            Stored::Whole(packed) => packed.hash(packed.repeat()),
-            Stored::InText { start, len, repeat } => {
-                Packed::new(&self.text[start as usize..][..len as usize]).repeated(repeat).hash(repeat)
-            }
-        }
+    fn fetch(&self, entry: u32) {
+        fetch(&self.tokens[entry as usize..=entry as usize]);
     }
 }

@@ -14,6 +14,7 @@ mod repeated;
 mod repeats;
 mod runs;
 mod shingles;
+mod slots;
 mod text;
 mod tokenizer;
 

@@ -1,7 +1,8 @@
 //! Runs of word ids, told apart by the words themselves.
 
 use super::dictionary::{Key, NO_WORD, Store};
-use super::hash::id_hash;
+use super::slots::Slots;
+use crate::model::fetch;
 
 /// The runs of a dictionary, one after the other: of each its repeat number, then its words, padded to the same length.
 pub(super) struct RunStore {
@@ -15,10 +16,9 @@ impl RunStore {
         Self { length, numbers: Vec::new() }
     }
 
-    /// How many bytes one run takes, with its share of the dictionary's table, which may be half empty and may have
-    /// doubled just now.
+    /// How many bytes one run takes at most, with its share of the dictionary's slots; both may have doubled just now.
     pub(super) fn bytes_per_run(length: usize) -> u64 {
-        2 * (4 * (length as u64 + 1) + 5)
+        2 * (4 * (length as u64 + 1) + Slots::BYTES_PER_ENTRY)
     }
 
     /// The words of a run, and its repeat number.
@@ -52,8 +52,7 @@ impl Store for RunStore {
         self.run(entry) == (key.of(words), key.repeat)
     }
 
-    fn hash(&self, entry: u32, _: &[u32]) -> u64 {
-        let (words, repeat) = self.run(entry);
-        id_hash(words, repeat)
+    fn fetch(&self, entry: u32) {
+        fetch(&self.numbers[entry as usize * (self.length + 1)..]);
     }
 }
