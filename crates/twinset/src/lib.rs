@@ -1,14 +1,16 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod cluster;
 mod explain;
 mod join;
 pub mod model;
 mod pipeline;
 mod tokenize;
 
+pub use cluster::{DedupOptions, Keep, Link, by_field, by_length};
 pub use explain::{Explained, explain};
-pub use join::{Algorithm, Input, JoinOptions, Joined};
+pub use join::{Algorithm, Input, JoinOptions, Joined, Links};
 pub use model::*;
-pub use pipeline::{count, join, join_within, tokenize};
+pub use pipeline::{Deduped, Records, count, dedup, join, join_within, nearest, tokenize};
 pub use tokenize::{BlockTokenizer, Reduce, Repeats, Sets, TokenKind, TokenNames, TokenOptions, Tokenizer, token_hash};

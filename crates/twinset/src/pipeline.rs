@@ -1,11 +1,12 @@
-//! Options in, pairs out: picks the method and runs it on the threads asked for.
+//! Options in, pairs or groups out: picks the method and runs it on the threads asked for.
 
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::join::{Input, JoinOptions, Joined, Keep, join as join_exactly};
-use crate::model::{Bounds, Error, Measure, Result, Run, Stats, Threshold, TokenSets};
+use crate::cluster::{DedupOptions, Keep, by_degree, cluster};
+use crate::join::{Input, JoinOptions, Joined, Links, Wanted, join as join_exactly};
+use crate::model::{Bounds, Collections, Error, Measure, Pair, Result, Run, Stats, Threshold, TokenSets};
 use crate::tokenize::{TokenOptions, Tokenizer};
 
 /// Finds the pairs that the options ask for.
@@ -32,13 +33,13 @@ pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined
 /// the right collection after those of the left.
 pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOptions, run: &Run) -> Result<Joined> {
     // A one-to-one choice, or one within classes, may need pairs beyond the best.
-    let keep = match options.top {
-        Some(wanted) if !options.best && classes.is_none() => Keep::Best(wanted),
-        _ => Keep::All,
+    let wanted = match options.top {
+        Some(wanted) if !options.best && classes.is_none() => Wanted::Best(wanted),
+        _ => Wanted::All,
     };
     let join_at = |threshold| {
         let bounds = Bounds::new(options.measure, threshold, input.collections())?;
-        let joined = join_exactly(input, &bounds, options, keep, run)?;
+        let joined = join_exactly(input, &bounds, options, wanted, run)?;
         Ok(match classes {
             Some(classes) => joined.within_classes(classes.to_vec())?,
             None => joined,
@@ -77,7 +78,107 @@ pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOpti
 pub fn count(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Stats> {
     let threshold = options.threshold.ok_or(Error::NoThreshold)?;
     let bounds = Bounds::new(options.measure, threshold, input.collections())?;
-    run.install(|| Ok(join_exactly(input, &bounds, options, Keep::Count, run)?.stats))?
+    run.install(|| Ok(join_exactly(input, &bounds, options, Wanted::Count, run)?.stats))?
+}
+
+/// What is known of the records of a collection beside what is joined.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Records<'a> {
+    /// Where the collection holds each text once: for each record, which one of the collection it is a copy of. `None`: the
+    /// collection holds every record.
+    pub copies: Option<&'a [u32]>,
+    /// Of each that the collection holds: only those of the same class form pairs.
+    pub classes: Option<&'a [u32]>,
+    /// All records, those first that are rather kept. `None`: in their own order, or as [`Keep::Central`] says.
+    pub order: Option<&'a [u32]>,
+}
+
+/// A collection without its near duplicates.
+pub struct Deduped {
+    /// For each record the one that stands for it, which is itself if it is kept.
+    pub representatives: Vec<u32>,
+    /// The value of the measure for each record and its representative.
+    pub values: Vec<f64>,
+    /// All pairs.
+    pub links: Links,
+    /// What the join did.
+    pub stats: Stats,
+}
+
+impl Deduped {
+    /// Whether a record is kept.
+    pub fn is_kept(&self, record: usize) -> bool {
+        self.representatives[record] as usize == record
+    }
+}
+
+/// Groups near duplicates, and chooses the record of each group that is kept.
+///
+/// ```
+/// use twinset::{DedupOptions, Input, JoinOptions, Records, Run, TokenOptions, dedup, tokenize};
+///
+/// let sets = tokenize(["the cat sat", "a dog", "the cat sat down"], &TokenOptions::default())?;
+/// let join = JoinOptions::at("0.7".parse()?);
+/// let deduped = dedup(Input::Sets(&sets), Records::default(), &join, &DedupOptions::default(), &Run::default())?;
+/// assert_eq!(deduped.representatives, [0, 1, 0]);
+/// assert_eq!(deduped.values[2], 0.75);
+/// # Ok::<(), twinset::Error>(())
+/// ```
+pub fn dedup(
+    input: Input<'_>,
+    records: Records<'_>,
+    join: &JoinOptions,
+    options: &DedupOptions,
+    run: &Run,
+) -> Result<Deduped> {
+    let joined = join_within(input, records.classes, join, run)?;
+    let bounds = join.threshold.map(|threshold| Bounds::new(join.measure, threshold, Collections::One)).transpose()?;
+    let has_twins = |record| bounds.is_none_or(|bounds| input.has_twins(record, &bounds, join));
+    let links = joined.links(joined.selected(join)?.as_deref(), has_twins, run)?;
+    let mut stats = joined.stats;
+    let links = match records.copies {
+        Some(copies) => links.of_copies(copies),
+        None => links,
+    };
+    (stats.records, stats.pairs) = (links.records() as u64, links.pairs());
+    let order = match (records.order, &options.keep) {
+        (Some(order), _) => order.to_vec(),
+        (None, Keep::Central) => by_degree(&links),
+        (None, _) => (0..links.records() as u32).collect(),
+    };
+    let clusters = cluster(&links, &order, options.link);
+    let original = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
+    let value = |(record, &representative): (u32, &u32)| match clusters.values[record as usize] {
+        Some(value) => Ok(value),
+        None => input.value(join.measure, original(record), original(representative)),
+    };
+    let values = (0..).zip(&clusters.representatives).map(value).collect::<Result<_>>()?;
+    Ok(Deduped { representatives: clusters.representatives, values, links, stats })
+}
+
+/// For each left record its most similar right one within the threshold, ties in input order.
+pub fn nearest(
+    input: Input<'_>,
+    classes: Option<&[u32]>,
+    options: &JoinOptions,
+    run: &Run,
+) -> Result<Vec<Option<Pair>>> {
+    let joined = join_within(input, classes, options, run)?;
+    let left = match input {
+        Input::Sets(sets) => sets.left_len(),
+        Input::Spilled(sets) => sets.left_len(),
+        Input::Texts { texts, left } => left.unwrap_or(texts.len()),
+    };
+    let mut nearest: Vec<Option<Pair>> = vec![None; left];
+    let is_better = |new: f64, old: f64| if options.measure.is_distance() { new < old } else { new > old };
+    for pair in joined.iter() {
+        let pair = pair?;
+        let best = &mut nearest[pair.left as usize];
+        if best.is_none_or(|best| is_better(pair.value, best.value)) {
+            *best = Some(pair);
+        }
+    }
+    Ok(nearest)
 }
 
 /// Thresholds from strict to lax, the last of which lets every pair pass that shares anything.

@@ -11,7 +11,7 @@ use super::grouped::Grouped;
 use super::groups::Groups;
 use super::probe::{Match, Refine, Task};
 use super::sets::OrderedSets;
-use super::{JoinOptions, Joined, Keep, find_and_keep};
+use super::{JoinOptions, Joined, Wanted, find_and_keep};
 use crate::model::{Bounds, Measure, Result, Run, Strings, TokenSets};
 use crate::tokenize::Tokenizer;
 
@@ -20,7 +20,7 @@ pub(super) fn join(
     left: Option<usize>,
     bounds: &Bounds,
     options: &JoinOptions,
-    keep: Keep,
+    wanted: Wanted,
     run: &Run,
 ) -> Result<Joined> {
     let length = gram_length(texts, bounds.count());
@@ -45,9 +45,14 @@ pub(super) fn join(
     };
     let (max_depth, refine) = (options.max_depth, Some(&keep_near as &Refine<'_>));
     let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine, rising: None, collect: None };
-    let (matches, kept) = find_and_keep(options, &task, &groups, keep)?;
+    let (matches, kept) = find_and_keep(options, &task, &groups, wanted)?;
     let sizes = ordered.into_sizes();
     Ok(Joined::new(Measure::Edit, Grouped::new(Measure::Edit, &bounds, groups, sizes, matches), kept))
+}
+
+/// The edit distance of two texts, however large.
+pub(super) fn distance(left: &str, right: &str) -> usize {
+    levenshtein::distance(left.chars(), right.chars())
 }
 
 /// Longer grams are rarer, but an edit spoils more of them: the bound must leave some to share.

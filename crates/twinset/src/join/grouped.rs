@@ -1,9 +1,12 @@
 //! Pairs of different sets, and the records that they stand for.
 
+use std::collections::HashMap;
+
 use super::groups::Groups;
+use super::links::{Link, Links};
 use super::probe::Match;
 use super::select;
-use crate::model::{Bounds, Collections, Measure, Pair};
+use crate::model::{Bounds, Collections, Measure, Pair, Result, Run};
 
 /// Which groups of identical records form pairs.
 pub(super) struct Grouped {
@@ -192,6 +195,46 @@ impl Grouped {
         }
         pairs.sort_unstable_by_key(|pair| pair.right);
         pairs
+    }
+
+    /// The pairs of a self-join as a graph: a node for each group or, if there are classes, for each class in it.
+    pub(super) fn links(&self, run: &Run) -> Result<Links> {
+        let (mut nodes, mut twins) = (Vec::with_capacity(self.groups.records()), Vec::new());
+        let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut classes_of: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.groups.len()];
+        for record in 0..self.groups.records() {
+            let (next, class) = (twins.len() as u32, self.classes.as_ref().map_or(0, |classes| classes[record]));
+            let Some(group) = self.groups.of(record) else {
+                twins.push(false);
+                nodes.push(next);
+                continue;
+            };
+            nodes.push(*numbers.entry((group, class)).or_insert_with(|| {
+                twins.push(self.overlap_within(group).is_some());
+                classes_of[group as usize].push((class, next));
+                next
+            }));
+        }
+        let links = || {
+            (0..self.groups.len() as u32).flat_map(|group| {
+                let later = self.neighbours_of(group).iter().filter(move |neighbour| neighbour.group > group);
+                later.flat_map({
+                    let (classes_of, numbers) = (&classes_of, &numbers);
+                    move |&Neighbour { group: other, overlap }| {
+                        let (x, y) = (self.sizes[group as usize], self.sizes[other as usize]);
+                        // Containment links in either direction.
+                        let value = self.measure.value(x, y, overlap);
+                        let value =
+                            if self.direction.is_some() { value.max(self.measure.value(y, x, overlap)) } else { value };
+                        let shared = classes_of[group as usize]
+                            .iter()
+                            .filter_map(move |&(class, node)| numbers.get(&(other, class)).map(|&other| (node, other)));
+                        shared.map(move |nodes| Ok(Link { nodes, value }))
+                    }
+                })
+            })
+        };
+        Links::new(self.measure, nodes, twins, links, run)
     }
 
     /// The overlap of two members of a group, for edit distance their distance, if they form a pair.

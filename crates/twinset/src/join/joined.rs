@@ -1,9 +1,10 @@
 //! The pairs that a join found, in memory or not.
 
 use super::grouped::Grouped;
+use super::links::{Link, Links};
 use super::listed::Listed;
 use super::{JoinOptions, Kept, select};
-use crate::model::{Measure, Pair, Result, Stats};
+use crate::model::{Measure, Pair, Result, Run, Stats};
 
 /// The pairs of a join, in the order of their records.
 ///
@@ -88,6 +89,24 @@ impl Joined {
             Pairs::Listed { listed, classes: Some(classes), offset, .. } => {
                 let same = move |pair: &Pair| classes[pair.left as usize] == classes[pair.right as usize + offset];
                 Box::new(listed.iter().filter(move |pair| pair.as_ref().map_or(true, same)))
+            }
+        }
+    }
+
+    /// The pairs of a self-join as a graph; only those selected, if there is a selection. `has_twins` tells whether a record
+    /// forms a pair with one that is identical.
+    pub(crate) fn links(&self, selected: Option<&[Pair]>, has_twins: impl Fn(u32) -> bool, run: &Run) -> Result<Links> {
+        let of_pair = |pair: Pair| Link { nodes: (pair.left, pair.right), value: pair.value };
+        let records = 0..self.stats.records as u32;
+        let nodes = records.clone().collect();
+        let twins = || records.map(&has_twins).collect();
+        match (selected, &self.pairs) {
+            (Some(pairs), _) => {
+                Links::new(self.measure, nodes, twins(), || pairs.iter().map(|&pair| Ok(of_pair(pair))), run)
+            }
+            (None, Pairs::Grouped(grouped)) => grouped.links(run),
+            (None, Pairs::Listed { .. }) => {
+                Links::new(self.measure, nodes, twins(), || self.iter().map(|pair| pair.map(of_pair)), run)
             }
         }
     }

@@ -23,6 +23,7 @@ mod groups;
 mod index;
 mod joined;
 mod kernel;
+mod links;
 mod listed;
 mod lists;
 mod naive;
@@ -43,6 +44,7 @@ mod tally;
 mod verify;
 
 pub use joined::Joined;
+pub use links::Links;
 pub use options::{Algorithm, JoinOptions};
 pub(crate) use suffix::suffix_filter;
 
@@ -88,6 +90,36 @@ impl Input<'_> {
         self.len() == 0
     }
 
+    /// Whether a record forms a pair with one that is identical.
+    pub(crate) fn has_twins(&self, record: u32, bounds: &Bounds, options: &JoinOptions) -> bool {
+        let size = match self {
+            Self::Sets(sets) => sets.size(record as usize),
+            Self::Spilled(sets) => sets.size_of(record),
+            Self::Texts { texts, .. } => return options.empty || !texts.get(record as usize).is_empty(),
+        };
+        (options.empty || size > 0) && bounds.accepts(size, size, size)
+    }
+
+    /// The value of the measure for two records, whatever the threshold; of containment's two directions, the larger.
+    pub(crate) fn value(&self, measure: Measure, left: u32, right: u32) -> Result<f64> {
+        let of_sets = |x: &[u32], y: &[u32]| {
+            let (overlap, sizes) = (verify::overlap(x, y), (x.len() as u32, y.len() as u32));
+            let value = measure.value(sizes.0, sizes.1, overlap);
+            if measure == Measure::Containment { value.max(measure.value(sizes.1, sizes.0, overlap)) } else { value }
+        };
+        if left == right && !measure.is_count() {
+            return Ok(1.0);
+        }
+        if left == right && measure.is_distance() {
+            return Ok(0.0);
+        }
+        Ok(match self {
+            Self::Sets(sets) => of_sets(sets.get(left as usize), sets.get(right as usize)),
+            Self::Spilled(sets) => of_sets(&sets.get(left)?, &sets.get(right)?),
+            Self::Texts { texts, .. } => edit::distance(texts.get(left as usize), texts.get(right as usize)) as f64,
+        })
+    }
+
     /// One collection, or two.
     pub fn collections(&self) -> Collections {
         match self {
@@ -101,7 +133,7 @@ impl Input<'_> {
 
 /// What is kept of the pairs that a join finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum Wanted {
     /// All of them.
     All,
     /// So many of the most similar, ties in input order.
@@ -111,20 +143,26 @@ pub(crate) enum Keep {
 }
 
 /// Finds all pairs within the bounds by the algorithm that the options name.
-pub(crate) fn join(input: Input<'_>, bounds: &Bounds, options: &JoinOptions, keep: Keep, run: &Run) -> Result<Joined> {
+pub(crate) fn join(
+    input: Input<'_>,
+    bounds: &Bounds,
+    options: &JoinOptions,
+    wanted: Wanted,
+    run: &Run,
+) -> Result<Joined> {
     let begin = Instant::now();
     let mut joined = match (input, options.measure) {
-        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, options, keep, run)?,
+        (Input::Texts { texts, left }, Measure::Edit) => edit::join(texts, left, bounds, options, wanted, run)?,
         (Input::Sets(sets), measure) if measure != Measure::Edit => {
             let groups = Groups::of_sets(sets, bounds, options.empty);
             let ordered = OrderedSets::new(sets, &groups);
             let max_depth = options.max_depth;
             let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising: None, collect: None };
-            let (matches, kept) = find_and_keep(options, &task, &groups, keep)?;
+            let (matches, kept) = find_and_keep(options, &task, &groups, wanted)?;
             let sizes = ordered.into_sizes();
             Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches), kept)
         }
-        (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, keep, run)?,
+        (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, wanted, run)?,
         _ => return Err(Error::WrongInput { measure: options.measure }),
     };
     joined.stats.seconds.join = begin.elapsed().as_secs_f64();
@@ -145,20 +183,20 @@ fn find_and_keep(
     options: &JoinOptions,
     task: &Task<'_>,
     groups: &Groups,
-    keep: Keep,
+    wanted: Wanted,
 ) -> Result<(Vec<Vec<Match>>, Kept)> {
     let Task { sets, bounds, .. } = *task;
-    match keep {
-        Keep::All => {
+    match wanted {
+        Wanted::All => {
             let (matches, stats) = find(options.algorithm, task)?;
             Ok((matches, Kept { best: None, counted: 0, stats }))
         }
-        Keep::Best(wanted) => {
+        Wanted::Best(wanted) => {
             let rising = RisingBounds::new(wanted, options.measure, bounds, sets, groups);
             let (_, stats) = find(options.algorithm, &Task { rising: Some(&rising), ..*task })?;
             Ok((Vec::new(), Kept { best: Some(rising.into_pairs()), counted: 0, stats }))
         }
-        Keep::Count => {
+        Wanted::Count => {
             let tally = Tally::new(options.measure, bounds, sets, groups);
             let count = |matches: &mut Vec<Match>| {
                 tally.take(matches);

@@ -12,7 +12,7 @@ use super::joined::Joined;
 use super::listed::Collector;
 use super::probe::{Match, Task};
 use super::sets::OrderedSets;
-use super::{Algorithm, JoinOptions, Keep, find};
+use super::{Algorithm, JoinOptions, Wanted, find};
 use crate::model::{Bounds, Collections, Measure, Pair, Part, Result, Run, Side, SpilledSets, Stats, TokenSets};
 
 /// What a token of a part takes, in bytes: itself, its copy for the join of two parts, and the index over both.
@@ -22,13 +22,13 @@ pub(super) fn join(
     sets: &SpilledSets,
     bounds: &Bounds,
     options: &JoinOptions,
-    keep: Keep,
+    wanted: Wanted,
     run: &Run,
 ) -> Result<Joined> {
     let memory = run.memory.unwrap_or(u64::MAX);
     // Two parts take three quarters of the memory, waiting pairs a sixteenth; the rest is for the program itself.
     let parts = sets.parts(memory / 4 * 3 / BYTES_PER_TOKEN / 2);
-    let collector = Mutex::new(Collector::new(run, memory / 16, keep == Keep::Count));
+    let collector = Mutex::new(Collector::new(run, memory / 16, wanted == Wanted::Count));
     let chosen_because =
         (options.algorithm == Algorithm::Auto).then(|| "each join of two parts chose for itself".to_owned());
     let stats = Stats {

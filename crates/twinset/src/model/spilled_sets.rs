@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::{Collections, Error, Result, Run, SINGLE, Spill, TokenBlock, TokenSets};
 
@@ -12,6 +13,8 @@ pub struct SpilledSets {
     spill: Spill,
     /// The record at each place of the file.
     records: Vec<u32>,
+    /// The place of each record, once someone asks for it.
+    places: OnceLock<Vec<u32>>,
     /// The different sizes, in order.
     classes: Vec<SizeClass>,
     left: Option<u32>,
@@ -78,7 +81,7 @@ impl SpilledSets {
             }
         }
         writers.finish()?;
-        Ok(Self { spill, records, classes, left: None, tokens, distinct })
+        Ok(Self { spill, records, places: OnceLock::new(), classes, left: None, tokens, distinct })
     }
 
     /// The same records as two collections, the first `left` of them being the left one.
@@ -151,6 +154,58 @@ impl SpilledSets {
             }
         }
         parts
+    }
+
+    /// Reads the tokens of a record.
+    pub(crate) fn get(&self, record: u32) -> Result<Vec<u32>> {
+        let place = self.place(record);
+        Ok(self.load(place..place + 1)?.tokens)
+    }
+
+    /// The size of a record.
+    pub(crate) fn size_of(&self, record: u32) -> u32 {
+        self.size(self.place(record))
+    }
+
+    fn place(&self, record: u32) -> u32 {
+        let places = self.places.get_or_init(|| {
+            let mut places = vec![0; self.len()];
+            (0u32..).zip(&self.records).for_each(|(place, &record)| places[record as usize] = place);
+            places
+        });
+        places[record as usize]
+    }
+
+    /// The left, or only, collection by itself, but only those of its records that pass.
+    pub(crate) fn left_where(&self, passes: impl Fn(u32) -> bool, run: &Run) -> Result<Self> {
+        const MOST_TOKENS: u64 = 1 << 20;
+        let left = self.left_len() as u32;
+        let mut numbers = vec![None; left as usize];
+        (0u32..)
+            .zip((0..left).filter(|&record| passes(record)))
+            .for_each(|(number, record)| numbers[record as usize] = Some(number));
+        let number = |record: u32| numbers.get(record as usize).copied().flatten();
+        let spill = Spill::create(run)?;
+        let (mut records, mut classes): (Vec<u32>, Vec<SizeClass>) = (Vec::new(), Vec::new());
+        let mut tokens = 0;
+        for places in self.parts(MOST_TOKENS) {
+            run.check()?;
+            let part = self.load(places)?;
+            let (mut kept, mut start) = (Vec::new(), 0);
+            for (&record, &size) in part.records.iter().zip(&part.sizes) {
+                let own = &part.tokens[start..start + size as usize];
+                start += size as usize;
+                let Some(number) = number(record) else { continue };
+                if classes.last().is_none_or(|class| class.size != size) {
+                    classes.push(SizeClass { size, place: records.len() as u32, start: tokens + kept.len() as u64 });
+                }
+                records.push(number);
+                kept.extend_from_slice(own);
+            }
+            spill.append(&kept)?;
+            tokens += kept.len() as u64;
+        }
+        Ok(Self { spill, records, places: OnceLock::new(), classes, left: None, tokens, distinct: self.distinct })
     }
 
     /// Reads the records of a range of places.

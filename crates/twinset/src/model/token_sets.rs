@@ -75,6 +75,14 @@ impl TokenSets {
         Self::of_ranked(&sizes, self.tokens, self.distinct, Some(left))
     }
 
+    /// The left, or only, collection by itself, but only those of its records that pass.
+    pub(crate) fn left_where(&self, passes: impl Fn(u32) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.left_len()).filter(|&record| passes(record as u32)).collect();
+        let sizes: Vec<u32> = kept.iter().map(|&record| self.size(record)).collect();
+        let tokens = kept.iter().flat_map(|&record| self.get(record)).copied().collect();
+        Self::of_ranked(&sizes, tokens, self.distinct, None)
+    }
+
     /// Records whose tokens are ranks below `limit` already, but only few of these occur. The first `left` form the left
     /// collection, if there are two.
     pub(crate) fn of_ranked(sizes: &[u32], mut tokens: Vec<u32>, limit: u32, left: Option<u32>) -> Self {

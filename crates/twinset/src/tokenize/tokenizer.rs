@@ -60,6 +60,14 @@ impl Sets {
             Self::Spilled(sets) => Self::Spilled(sets.split_at(left)),
         }
     }
+
+    /// The left, or only, collection by itself, but only those of its records that pass.
+    pub fn left_where(&self, passes: impl Fn(u32) -> bool, run: &Run) -> Result<Self> {
+        Ok(match self {
+            Self::InMemory(sets) => Self::InMemory(sets.left_where(passes)),
+            Self::Spilled(sets) => Self::Spilled(sets.left_where(passes, run)?),
+        })
+    }
 }
 
 /// What the first pass makes of a text.

@@ -1,0 +1,55 @@
+//! The order in which records are rather kept; ties in input order.
+
+use std::cmp::Reverse;
+
+use crate::join::Links;
+use crate::model::Strings;
+
+/// Records with long texts first.
+pub fn by_length(lengths: &[u32]) -> Vec<u32> {
+    sorted(lengths.len(), |record| Reverse(lengths[record as usize]))
+}
+
+/// Records with many pairs first.
+pub(crate) fn by_degree(links: &Links) -> Vec<u32> {
+    let degrees: Vec<u64> = (0..links.len() as u32).map(|node| links.degree(node)).collect();
+    sorted(links.records(), |record| Reverse(degrees[links.node(record) as usize]))
+}
+
+/// Records with large, or small, values of a field first: as numbers if all that are there are numbers, otherwise as
+/// text. Those without a value come last.
+pub fn by_field(values: &Strings, largest: bool) -> Vec<u32> {
+    let is_empty = |record: u32| values.get(record as usize).trim().is_empty();
+    let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| !number.is_nan());
+    let numbers: Option<Vec<f64>> =
+        values.iter().map(|value| if value.trim().is_empty() { Some(0.0) } else { number(value) }).collect();
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    order.sort_by(|&a, &b| {
+        let ascending = match &numbers {
+            Some(numbers) => numbers[a as usize].total_cmp(&numbers[b as usize]),
+            None => values.get(a as usize).cmp(values.get(b as usize)),
+        };
+        is_empty(a).cmp(&is_empty(b)).then(if largest { ascending.reverse() } else { ascending })
+    });
+    order
+}
+
+fn sorted<K: Ord>(records: usize, key: impl Fn(u32) -> K) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..records as u32).collect();
+    order.sort_by_key(|&record| key(record));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_numbers_if_all_are_and_text_otherwise() {
+        let order = |values: &[&str], largest| by_field(&values.iter().collect(), largest);
+        assert_eq!(order(&["9", "10", "", "-1", "1e1"], true), [1, 4, 0, 3, 2]);
+        assert_eq!(order(&["9", "10", "", "-1", "1e1"], false), [3, 0, 1, 4, 2]);
+        assert_eq!(order(&["2024-05", "2023", ""], true), [0, 1, 2]);
+        assert_eq!(order(&["9", "10", "x"], false), [1, 0, 2]);
+    }
+}
