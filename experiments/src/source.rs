@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use twinset::{Run, TokenOptions, TokenSets, tokenize};
 use twinset_io::generate::{GenerateOptions, Generator};
 use twinset_io::read::Inputs;
-use twinset_io::{Content, ReadOptions, load};
+use twinset_io::{Content, Keeping, ReadOptions, load};
 
 /// What an experiment runs on.
 #[derive(clap::Args)]
@@ -66,7 +66,7 @@ impl Source {
             Texts::Generated(texts) => tokenize(texts.iter().map(String::as_str), options)?,
             Texts::Files(inputs, read) => {
                 let collection =
-                    load(std::slice::from_ref(inputs), read, Content::Sets(options), &[], &Run::default())?;
+                    load(std::slice::from_ref(inputs), read, Keeping::all(Content::Sets(options)), &Run::default())?;
                 collection.token_sets().context("token sets were asked for")?.clone()
             }
         };

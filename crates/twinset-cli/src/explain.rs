@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use twinset::{JoinOptions, TokenOptions};
 use twinset_io::read::Inputs;
-use twinset_io::{Content, ReadOptions, load};
+use twinset_io::{Content, Keeping, ReadOptions, load};
 
 use crate::session::{self, SessionOptions};
 
@@ -39,7 +39,7 @@ impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
         let inputs = Inputs::find([&self.input], self.read.format)?;
-        let collection = load(&[inputs], &self.read, Content::NamedSets(&self.tokens), &[], &session.run)?;
+        let collection = load(&[inputs], &self.read, Keeping::all(Content::NamedSets(&self.tokens)), &session.run)?;
         session.clear_bar();
         let find = |id: &str| {
             collection.left.position(id).ok_or_else(|| {

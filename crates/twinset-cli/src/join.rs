@@ -8,7 +8,7 @@ use std::time::Instant;
 use twinset::{JoinOptions, Joined, Measure, Pair, Seconds, Stats, Strings, TokenOptions};
 use twinset_io::read::Inputs;
 use twinset_io::write::{PairTable, Shown, check_outputs};
-use twinset_io::{Collection, Content, OutputFormat, OutputOptions, ReadOptions, load};
+use twinset_io::{Collection, Content, Keeping, OutputFormat, OutputOptions, ReadOptions, load};
 
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
@@ -67,7 +67,7 @@ impl Join {
         let sides = self.inputs()?;
         let outputs =
             [&self.output.output, &self.stats, &self.read.rejects].into_iter().flatten().map(PathBuf::as_path);
-        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.files()).cloned().collect();
+        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).cloned().collect();
         check_outputs(outputs.filter(|path| path.as_os_str() != "-"), &inputs)?;
         let (output, format) = self.output.open()?;
         let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;
@@ -91,12 +91,8 @@ impl Join {
         let join_seconds = stats.seconds.join;
         stats.seconds = Seconds { join: join_seconds, write: write_seconds, ..collection.seconds };
         stats.peak_memory_bytes = peak_memory();
-        if let Some(mut file) = stats_file {
-            let json = serde_json::to_string_pretty(&stats)?;
-            file.write_all(json.as_bytes())
-                .and_then(|()| file.write_all(b"\n"))
-                .map_err(|error| file.failure(&error))?;
-            file.finish()?;
+        if let Some(file) = stats_file {
+            write_stats(file, &stats)?;
         }
         session.summarize(&self.summary(&collection, &stats));
         Ok(())
@@ -104,13 +100,7 @@ impl Join {
 
     /// Refuses at once what would fail after long work.
     fn check(&self) -> anyhow::Result<()> {
-        match self.join.threshold {
-            Some(threshold) => {
-                twinset::Bounds::new(self.join.measure, threshold, twinset::Collections::One)?;
-            }
-            None if self.join.top.is_none() => return Err(twinset::Error::NoThreshold.into()),
-            None => {}
-        }
+        check_threshold(&self.join)?;
         if self.left.as_os_str() == "-" && self.right.as_ref().is_some_and(|right| right.as_os_str() == "-") {
             return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
         }
@@ -128,7 +118,8 @@ impl Join {
             _ => Content::Sets(&self.tokens),
         };
         let extra: Vec<String> = self.show.iter().chain(&self.same).cloned().collect();
-        Ok(load(sides, &self.read, content, &extra, &session.run)?)
+        let keeping = Keeping { extra: &extra, ..Keeping::all(content) };
+        Ok(load(sides, &self.read, keeping, &session.run)?)
     }
 
     /// Whether only the number of all pairs is wanted, so that none has to be kept.
@@ -183,27 +174,7 @@ impl Join {
             count(stats.tokens, "token"),
             stats.distinct_tokens,
         )];
-        if stats.empty_records > 0 {
-            let records = count(stats.empty_records, "record");
-            lines.push(format!("{records} without any token took no part (--empty lets them)"));
-        }
-        if stats.without_partner > 0 {
-            let records = count(stats.without_partner, "record");
-            lines.push(format!("{records} with too few tokens of the other collection to have a partner"));
-        }
-        if let Some(file) = &self.read.rejects {
-            lines.push(format!("{} left out, see {}", count(collection.rejected, "bad record"), file.display()));
-        }
-        if collection.skipped_files > 0 {
-            let files = count(collection.skipped_files, "file");
-            lines.push(format!("{files} skipped: the ending does not tell the format (--format reads them)"));
-        }
-        if self.tokens.reduce.is_some() && self.join.measure != Measure::Edit {
-            lines.push("the similarities are estimates: they compare samples of the tokens (--reduce)".to_owned());
-        }
-        if let Some(parts) = stats.parts {
-            lines.push(format!("joined in {}, as memory is limited", count(parts, "part")));
-        }
+        lines.extend(notes(&self.read, &self.tokens, self.join.measure, collection, stats));
         lines.push(format!(
             "{} by {}, {} of different sets verified",
             count(stats.pairs, "pair"),
@@ -214,13 +185,64 @@ impl Join {
     }
 }
 
-fn write_count(mut output: twinset_io::Output, pairs: u64) -> anyhow::Result<()> {
+/// Refuses at once a threshold that would fail after long work.
+pub(crate) fn check_threshold(options: &JoinOptions) -> anyhow::Result<()> {
+    match options.threshold {
+        Some(threshold) => {
+            twinset::Bounds::new(options.measure, threshold, twinset::Collections::One)?;
+        }
+        None if options.top.is_none() => return Err(twinset::Error::NoThreshold.into()),
+        None => {}
+    }
+    Ok(())
+}
+
+/// What a summary says of records that took no part, and of what else is worth knowing.
+pub(crate) fn notes(
+    read: &ReadOptions,
+    tokens: &TokenOptions,
+    measure: Measure,
+    collection: &Collection,
+    stats: &Stats,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    if stats.empty_records > 0 {
+        let records = count(stats.empty_records, "record");
+        lines.push(format!("{records} without any token took no part (--empty lets them)"));
+    }
+    if stats.without_partner > 0 {
+        let records = count(stats.without_partner, "record");
+        lines.push(format!("{records} with too few tokens of the other collection to have a partner"));
+    }
+    if let Some(file) = &read.rejects {
+        lines.push(format!("{} left out, see {}", count(collection.rejected, "bad record"), file.display()));
+    }
+    if collection.skipped_files > 0 {
+        let files = count(collection.skipped_files, "file");
+        lines.push(format!("{files} skipped: the ending does not tell the format (--format reads them)"));
+    }
+    if tokens.reduce.is_some() && measure != Measure::Edit {
+        lines.push("the similarities are estimates: they compare samples of the tokens (--reduce)".to_owned());
+    }
+    if let Some(parts) = stats.parts {
+        lines.push(format!("joined in {}, as memory is limited", count(parts, "part")));
+    }
+    lines
+}
+
+pub(crate) fn write_stats(mut file: twinset_io::Output, stats: &Stats) -> anyhow::Result<()> {
+    let json = serde_json::to_string_pretty(stats)?;
+    writeln!(file, "{json}").map_err(|error| file.failure(&error))?;
+    Ok(file.finish()?)
+}
+
+pub(crate) fn write_count(mut output: twinset_io::Output, pairs: u64) -> anyhow::Result<()> {
     writeln!(output, "{pairs}").map_err(|error| output.failure(&error))?;
     Ok(output.finish()?)
 }
 
 /// Equal values get equal numbers.
-fn classes(values: &Strings) -> Vec<u32> {
+pub(crate) fn classes(values: &Strings) -> Vec<u32> {
     let mut numbers: HashMap<&str, u32> = HashMap::new();
     values
         .iter()

@@ -1,5 +1,6 @@
 //! The `twinset` command. Each subcommand has a file of its own; this one lists them.
 
+mod dedup;
 mod explain;
 mod failure;
 mod generate;
@@ -23,6 +24,7 @@ struct Cli {
 const EXAMPLES: &str = "Examples:
   twinset join titles.tsv --threshold 0.7
   twinset join dblp.csv acm.csv --text title --threshold 0.8 --best
+  twinset dedup docs.jsonl --threshold 0.8 --output kept.jsonl
   twinset explain titles.tsv 3 17 --threshold 0.7
 
 Run `twinset COMMAND --help` for the options of a command and more examples.";
@@ -30,6 +32,7 @@ Run `twinset COMMAND --help` for the options of a command and more examples.";
 #[derive(Subcommand)]
 enum Command {
     Join(join::Join),
+    Dedup(dedup::Dedup),
     Explain(explain::Explain),
     Generate(generate::Generate),
     /// Prints a script that completes commands and options in a shell
@@ -43,6 +46,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Join(join) => join.run(),
+        Command::Dedup(dedup) => dedup.run(),
         Command::Explain(explain) => explain.run(),
         Command::Generate(generate) => generate.run(),
         Command::Completions { shell } => {

@@ -8,15 +8,18 @@ mod compression;
 mod error;
 mod ids;
 mod size;
+mod uniques;
 
+mod copy;
 pub mod generate;
 mod load;
 pub mod read;
 pub mod write;
 
+pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
 pub use ids::Ids;
-pub use load::{Collection, Content, load};
+pub use load::{Collection, Content, Copies, Held, Keeping, load};
 pub use read::{Format, ReadOptions};
 pub use size::ByteSize;
 pub use write::{Output, OutputFormat, OutputOptions};

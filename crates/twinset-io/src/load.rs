@@ -11,7 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Place;
 use crate::ids::{Ids, Names};
-use crate::read::{Bad, Inputs, ReadOptions, Rejects, for_each_block};
+use crate::read::{Bad, Inputs, ReadOptions, Record, Rejects, for_each_block};
+use crate::uniques::Uniques;
 use crate::{Error, Result};
 
 /// What is kept of the records' texts.
@@ -23,6 +24,47 @@ pub enum Content<'a> {
     NamedSets(&'a TokenOptions),
     /// The texts themselves.
     Texts,
+}
+
+/// What is kept of the records.
+#[derive(Debug, Clone, Copy)]
+pub struct Keeping<'a> {
+    /// Of their texts.
+    pub content: Content<'a>,
+    /// Further fields.
+    pub extra: &'a [String],
+    /// Whether equal texts of a collection are kept once; see [`Collection::copies`].
+    pub once: bool,
+    /// Which of the further fields tells equal texts apart, if one does.
+    pub apart: Option<usize>,
+    /// Whether it is kept how long the texts are.
+    pub lengths: bool,
+}
+
+impl<'a> Keeping<'a> {
+    /// The content of every record, and nothing else.
+    pub fn all(content: Content<'a>) -> Self {
+        Self { content, extra: &[], once: false, apart: None, lengths: false }
+    }
+}
+
+/// Which records have equal texts.
+#[derive(Debug, Clone, Default)]
+pub struct Copies {
+    /// For each record, which of the texts, or sets, of its collection is its own; those of the right collection after
+    /// those of the left.
+    pub originals: Vec<u32>,
+    /// How many different texts the left, or only, collection has.
+    pub left: usize,
+}
+
+/// What was read of a file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileLayout {
+    /// How many records there are, bad ones included.
+    pub(crate) records: u64,
+    /// Those that were left out, as positions among all.
+    pub(crate) left_out: Vec<u64>,
 }
 
 /// One or two collections in memory.
@@ -39,6 +81,12 @@ pub struct Collection {
     pub texts: Option<Strings>,
     /// Further fields, in the order in which they were asked for; the right collection's after the left's.
     pub extra: Vec<Strings>,
+    /// Which records have equal texts, if these are kept once.
+    pub copies: Option<Copies>,
+    /// How many characters the text of each record has, if that is kept.
+    pub lengths: Vec<u32>,
+    /// The files of each collection, in their order.
+    pub(crate) layout: Vec<Vec<FileLayout>>,
     /// Bad records that were left out.
     pub rejected: u64,
     /// Files of folders that were left out, as their endings are not known.
@@ -53,7 +101,7 @@ impl Collection {
         match (&self.sets, &self.texts) {
             (Some(Sets::InMemory(sets)), _) => Input::Sets(sets),
             (Some(Sets::Spilled(sets)), _) => Input::Spilled(sets),
-            (None, Some(texts)) => Input::Texts { texts, left: self.right.as_ref().map(|_| self.left.len()) },
+            (None, Some(texts)) => Input::Texts { texts, left: self.right.as_ref().map(|_| self.left_held()) },
             (None, None) => unreachable!("a collection has sets or texts"),
         }
     }
@@ -66,11 +114,28 @@ impl Collection {
         }
     }
 
+    /// The sets or texts of the left collection by themselves, but only those that pass.
+    pub fn left_where(&self, passes: impl Fn(u32) -> bool, run: &Run) -> Result<Held> {
+        Ok(match (&self.sets, &self.texts) {
+            (Some(sets), _) => Held::Sets(sets.left_where(passes, run)?),
+            (None, Some(texts)) => {
+                Held::Texts((0..self.left_held()).filter(|&at| passes(at as u32)).map(|at| texts.get(at)).collect())
+            }
+            (None, None) => unreachable!("a collection has sets or texts"),
+        })
+    }
+
+    /// How many sets, or texts, of the left collection there are.
+    fn left_held(&self) -> usize {
+        self.copies.as_ref().map_or(self.left.len(), |copies| copies.left)
+    }
+
     /// About how many bytes the names, texts and further fields take.
     pub fn bytes(&self) -> u64 {
         let ids = [Some(&self.left), self.right.as_ref()].into_iter().flatten().map(Ids::bytes);
         let strings = self.extra.iter().chain(&self.texts).map(Strings::bytes);
-        ids.chain(strings).sum()
+        let copies = self.copies.as_ref().map(|copies| 8 * copies.originals.len() as u64);
+        ids.chain(strings).chain(copies).sum()
     }
 
     /// The names of the records that stand on the right of a pair.
@@ -79,9 +144,30 @@ impl Collection {
     }
 }
 
+/// Part of a collection.
+pub enum Held {
+    /// Token sets.
+    Sets(Sets),
+    /// Texts.
+    Texts(Strings),
+}
+
+impl Held {
+    /// What the library joins.
+    pub fn input(&self) -> Input<'_> {
+        match self {
+            Self::Sets(Sets::InMemory(sets)) => Input::Sets(sets),
+            Self::Sets(Sets::Spilled(sets)) => Input::Spilled(sets),
+            Self::Texts(texts) => Input::Texts { texts, left: None },
+        }
+    }
+}
+
 /// What is kept of one block.
 struct LoadedBlock {
     collection: usize,
+    /// The position of its file in the collection, and the file's name.
+    file_at: usize,
     file: String,
     /// The records' names, where any has one; an unnamed record has an empty one, and `unnamed` says so.
     names: Option<Strings>,
@@ -92,30 +178,27 @@ struct LoadedBlock {
     lines: Vec<u64>,
     /// Positions of bad records among all of the block.
     bad: Vec<usize>,
+    /// Positions of good records that were taken out later.
+    removed: Vec<usize>,
+    /// What is kept of the texts: of each record, or of each new text.
     tokens: TokenBlock,
     texts: Strings,
+    /// The number of each record's text, and which of these are new here, if texts are kept once.
+    numbers: Vec<u32>,
+    new: Vec<u32>,
+    /// How long each record's text is, if that is kept.
+    lengths: Vec<u32>,
     extra: Vec<Strings>,
     records: usize,
 }
 
 /// Reads one or two collections.
-pub fn load(
-    collections: &[Inputs],
-    options: &ReadOptions,
-    content: Content<'_>,
-    extra: &[String],
-    run: &Run,
-) -> Result<Collection> {
-    run.install(|| load_here(collections, options, content, extra, run))?
+pub fn load(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>, run: &Run) -> Result<Collection> {
+    run.install(|| load_here(collections, options, keeping, run))?
 }
 
-fn load_here(
-    collections: &[Inputs],
-    options: &ReadOptions,
-    content: Content<'_>,
-    extra: &[String],
-    run: &Run,
-) -> Result<Collection> {
+fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>, run: &Run) -> Result<Collection> {
+    let Keeping { content, extra, once, apart, lengths } = keeping;
     let begin = Instant::now();
     let rejects = options.rejects.as_deref().map(Rejects::create).transpose()?.map(Mutex::new);
     let (token_options, keep_texts) = match content {
@@ -125,18 +208,24 @@ fn load_here(
     };
     let tokenizer = token_options.map(|options| Tokenizer::within(options, run)).transpose()?;
     let tokenizing = AtomicU64::new(0);
+    let uniques = once.then(Uniques::new);
     let (mut blocks, reading) = for_each_block(collections, options, extra, rejects.as_ref(), run, |info, records| {
         let begin = Instant::now();
         let mut block = LoadedBlock {
             collection: info.collection,
+            file_at: info.file_at,
             file: info.file,
             names: None,
             unnamed: Vec::new(),
             first_line: records.first().map_or(1, |record| record.line),
             lines: Vec::new(),
             bad: info.bad,
+            removed: Vec::new(),
             tokens: TokenBlock::default(),
             texts: Strings::default(),
+            numbers: Vec::new(),
+            new: Vec::new(),
+            lengths: Vec::new(),
             extra: vec![Strings::default(); extra.len()],
             records: records.len(),
         };
@@ -151,12 +240,18 @@ fn load_here(
             for (column, value) in block.extra.iter_mut().zip(&record.extra) {
                 column.push(value);
             }
-            if keep_texts {
-                block.texts.push(&record.text);
-            }
+        }
+        if lengths {
+            block.lengths = records.iter().map(|record| record.text.chars().count() as u32).collect();
+        }
+        let is_kept: Option<Vec<bool>> = uniques.as_ref().map(|uniques| block.number_texts(&records, uniques, apart));
+        let kept = |position: usize| is_kept.as_ref().is_none_or(|kept| kept[position]);
+        let texts = || (0..records.len()).filter(|&at| kept(at)).map(|at| records[at].text.as_ref());
+        if keep_texts {
+            block.texts = texts().collect();
         }
         if let Some(tokenizer) = &tokenizer {
-            block.tokens = tokenizer.block(records.iter().map(|record| record.text.as_ref()))?;
+            block.tokens = tokenizer.block(texts())?;
         }
         tokenizing.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
         Ok(block)
@@ -181,13 +276,16 @@ fn load_here(
     let take_tokens = |blocks: &mut [LoadedBlock]| -> Vec<TokenBlock> {
         blocks.iter_mut().map(|block| std::mem::take(&mut block.tokens)).collect()
     };
+    let mut copies = None;
     // A repeated name takes its record's tokens out if it is to be rejected, and is the end of everything otherwise.
     // Where memory is limited, one comes after the other, as each needs some for a while.
     let (ids, sets) = if options.rejects.is_some() || run.memory.is_some() {
         let ids = name(&mut blocks)?;
+        copies = uniques.map(|uniques| copies_of(&mut blocks, uniques.len()));
         let taken = ids.iter().map(Ids::bytes).sum();
         (Ok(ids), finish(take_tokens(&mut blocks), taken))
     } else {
+        copies = uniques.map(|uniques| copies_of(&mut blocks, uniques.len())).or(copies);
         let tokens = take_tokens(&mut blocks);
         rayon::join(|| name(&mut blocks), || finish(tokens, 0))
     };
@@ -203,7 +301,8 @@ fn load_here(
     let rejected = rejects.map_or(Ok(0), Rejects::finish)?;
     let right = if ids.len() > 1 { ids.pop() } else { None };
     let left = ids.pop().unwrap_or(Ids::Numbered(0));
-    let sets = sets.map(|sets| if right.is_some() { sets.split_at(left.len() as u32) } else { sets });
+    let left_held = copies.as_ref().map_or(left.len(), |copies| copies.left);
+    let sets = sets.map(|sets| if right.is_some() { sets.split_at(left_held as u32) } else { sets });
     let tokenize = passed - read + begin.elapsed().as_secs_f64();
     Ok(Collection {
         left,
@@ -212,10 +311,59 @@ fn load_here(
         names,
         texts: keep_texts.then_some(texts),
         extra: columns,
+        copies,
+        lengths: blocks.iter().flat_map(|block| &block.lengths).copied().collect(),
+        layout: layout(&blocks, collections),
         rejected,
         skipped_files: collections.iter().map(|inputs| inputs.skipped).sum(),
         seconds: Seconds { read, tokenize, ..Seconds::default() },
     })
+}
+
+/// Numbers the different texts in the order of the input, and drops those that no record has any more.
+fn copies_of(blocks: &mut [LoadedBlock], texts: usize) -> Copies {
+    let mut is_used = vec![false; texts];
+    blocks.iter().flat_map(|block| &block.numbers).for_each(|&number| is_used[number as usize] = true);
+    let (mut final_numbers, mut next, mut left) = (vec![u32::MAX; texts], 0, 0);
+    for block in &mut *blocks {
+        let new = std::mem::take(&mut block.new);
+        for &number in new.iter().filter(|&&number| is_used[number as usize]) {
+            final_numbers[number as usize] = next;
+            next += 1;
+            left += usize::from(block.collection == 0);
+        }
+        if !new.iter().all(|&number| is_used[number as usize]) {
+            block.tokens.retain(|position| is_used[new[position] as usize]);
+            let unused: Vec<usize> = (0..new.len()).filter(|&at| !is_used[new[at] as usize]).collect();
+            block.texts = without(std::mem::take(&mut block.texts), &unused);
+        }
+    }
+    let numbers = blocks.iter().flat_map(|block| &block.numbers);
+    let originals = numbers.map(|&number| final_numbers[number as usize]).collect();
+    Copies { originals, left }
+}
+
+/// What was read of each file of each collection.
+fn layout(blocks: &[LoadedBlock], collections: &[Inputs]) -> Vec<Vec<FileLayout>> {
+    let mut layout: Vec<Vec<FileLayout>> =
+        collections.iter().map(|inputs| vec![FileLayout::default(); inputs.files.len()]).collect();
+    for block in blocks {
+        let file = &mut layout[block.collection][block.file_at];
+        let good = block.records + block.removed.len();
+        let total = good + block.bad.len();
+        let mut removed = block.removed.iter().peekable();
+        let (mut bad, mut number) = (block.bad.iter().peekable(), 0);
+        for position in 0..total {
+            let is_bad = bad.next_if(|&&bad| bad == position).is_some();
+            let is_removed = !is_bad && removed.next_if(|&&removed| removed == number).is_some();
+            number += usize::from(!is_bad);
+            if is_bad || is_removed {
+                file.left_out.push(file.records + position as u64);
+            }
+        }
+        file.records += total as u64;
+    }
+    layout
 }
 
 /// The names of a collection's records, which must differ. A repeated one is an error, or its record is rejected.
@@ -303,6 +451,20 @@ fn used_twice(blocks: &[&mut LoadedBlock], name: &str, mut first: usize, at: usi
 }
 
 impl LoadedBlock {
+    /// Numbers the texts of all records, and tells which of them are new.
+    fn number_texts(&mut self, records: &[Record<'_>], uniques: &Uniques, apart: Option<usize>) -> Vec<bool> {
+        let is_new = records.iter().map(|record| {
+            let field = apart.map_or("", |at| record.extra[at].as_ref());
+            let (number, is_new) = uniques.number(self.collection, &record.text, field);
+            self.numbers.push(number);
+            if is_new {
+                self.new.push(number);
+            }
+            is_new
+        });
+        is_new.collect()
+    }
+
     /// The numbers of the good records among all of the block, from 1.
     fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
         let all = 0..self.records + self.bad.len();
@@ -339,11 +501,19 @@ impl LoadedBlock {
         if positions.is_empty() {
             return;
         }
-        for strings in self.extra.iter_mut().chain([&mut self.texts]) {
+        let keep = |position: usize| positions.binary_search(&position).is_err();
+        for strings in &mut self.extra {
             *strings = without(std::mem::take(strings), positions);
         }
-        let keep = |position: usize| positions.binary_search(&position).is_err();
-        self.tokens.retain(keep);
+        if self.numbers.is_empty() {
+            self.texts = without(std::mem::take(&mut self.texts), positions);
+            self.tokens.retain(keep);
+        }
+        for numbers in [&mut self.numbers, &mut self.lengths] {
+            let mut at = 0..;
+            numbers.retain(|_| at.next().is_some_and(keep));
+        }
+        self.removed.extend(positions);
         self.records -= positions.len();
     }
 }

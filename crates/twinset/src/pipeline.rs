@@ -141,6 +141,10 @@ pub fn dedup(
         None => links,
     };
     (stats.records, stats.pairs) = (links.records() as u64, links.pairs());
+    if let Some(copies) = records.copies {
+        stats.empty_records =
+            copies.iter().filter(|&&original| input.size(original) == 0 && !join.empty).count() as u64;
+    }
     let order = match (records.order, &options.keep) {
         (Some(order), _) => order.to_vec(),
         (None, Keep::Central) => by_degree(&links),
@@ -153,6 +157,10 @@ pub fn dedup(
         None => input.value(join.measure, original(record), original(representative)),
     };
     let values = (0..).zip(&clusters.representatives).map(value).collect::<Result<_>>()?;
+    let mut sizes = vec![0u32; clusters.representatives.len()];
+    clusters.representatives.iter().for_each(|&representative| sizes[representative as usize] += 1);
+    stats.kept = Some(sizes.iter().filter(|&&size| size > 0).count() as u64);
+    stats.groups = Some(sizes.iter().filter(|&&size| size > 1).count() as u64);
     Ok(Deduped { representatives: clusters.representatives, values, links, stats })
 }
 

@@ -1,27 +1,72 @@
 //! The files that a user's paths, folders and globs stand for.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use twinset::Run;
 use walkdir::WalkDir;
 
 use super::Format;
 use crate::{Error, Result};
 
 /// The files of one collection, in the order in which they are read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Inputs {
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) files: Vec<InputFile>,
+    /// Whether a folder was among the paths.
+    pub(crate) has_folder: bool,
     /// What a folder holds besides: files whose endings are not known, links that lead nowhere or to folders.
     pub(crate) skipped: u64,
 }
 
+/// A file that is read.
+#[derive(Debug, Clone)]
+pub(crate) struct InputFile {
+    pub(crate) path: PathBuf,
+    /// The path below the folder that was named, or the file's own name.
+    pub(crate) name: PathBuf,
+    /// A copy of standard input, if that is what the path stands for and it is read more than once.
+    pub(crate) spool: Option<Arc<File>>,
+}
+
+impl InputFile {
+    fn new(path: PathBuf, folder: Option<&Path>) -> Self {
+        let below = folder.and_then(|folder| path.strip_prefix(folder).ok()).map(Path::to_owned);
+        let name = below.or_else(|| path.file_name().map(PathBuf::from)).unwrap_or_else(|| path.clone());
+        Self { path, name, spool: None }
+    }
+
+    pub(crate) fn is_standard(&self) -> bool {
+        self.path == Path::new(STANDARD_INPUT)
+    }
+
+    /// What a message calls it.
+    pub(crate) fn title(&self) -> String {
+        if self.is_standard() { "standard input".to_owned() } else { self.path.display().to_string() }
+    }
+}
+
 /// Stands for standard input.
-pub(crate) const STANDARD_INPUT: &str = "-";
+const STANDARD_INPUT: &str = "-";
 
 impl Inputs {
-    /// The files, in the order in which they are read.
-    pub fn files(&self) -> &[PathBuf] {
-        &self.files
+    /// The paths of the files, in the order in which they are read.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|file| &file.path)
+    }
+
+    /// Puts standard input, if it is among the files, into a temporary file, so that it can be read again.
+    pub fn spool(&mut self, run: &Run) -> Result<()> {
+        for file in self.files.iter_mut().filter(|file| file.is_standard()) {
+            let fail =
+                |error: io::Error| Error::file(&file.path, format!("cannot be kept for a second reading: {error}"));
+            let mut copy = run.spill.as_ref().map_or_else(tempfile::tempfile, tempfile::tempfile_in).map_err(fail)?;
+            io::copy(&mut io::stdin(), &mut copy).map_err(fail)?;
+            file.spool = Some(Arc::new(copy));
+        }
+        Ok(())
     }
 
     /// The files that the paths stand for: files, folders (all files in them, in path order), quoted globs, or `-`.
@@ -35,8 +80,9 @@ impl Inputs {
 
     fn add(&mut self, path: &Path, format: Option<Format>) -> Result<()> {
         if path == Path::new(STANDARD_INPUT) {
-            self.files.push(path.to_owned());
+            self.files.push(InputFile::new(path.to_owned(), None));
         } else if path.is_dir() {
+            self.has_folder = true;
             let before = self.files.len();
             self.add_folder(path, format)?;
             if self.files.len() == before {
@@ -54,9 +100,9 @@ impl Inputs {
                 return Err(Error::file(path, "no file matches this glob"));
             }
             files.sort();
-            self.files.append(&mut files);
+            self.files.extend(files.into_iter().map(|file| InputFile::new(file, None)));
         } else {
-            self.files.push(path.to_owned());
+            self.files.push(InputFile::new(path.to_owned(), None));
         }
         Ok(())
     }
@@ -71,7 +117,7 @@ impl Inputs {
             }
             let is_file = entry.path().is_file();
             if is_file && (format.is_some() || Format::of_path(entry.path()).is_some()) {
-                self.files.push(entry.into_path());
+                self.files.push(InputFile::new(entry.into_path(), Some(folder)));
             } else {
                 self.skipped += 1;
             }

@@ -14,7 +14,7 @@ use twinset::Run;
 use super::block::{Block, Payload, Record, Source};
 use super::delimited::{RowBlocks, RowError, Rows};
 use super::fields::{Fields, Wanted};
-use super::inputs::STANDARD_INPUT;
+use super::inputs::InputFile;
 use super::lines::{LineBlock, LineBlocks, not_utf8};
 use super::parquet::Batches;
 use super::stream::{self, Stream};
@@ -25,7 +25,8 @@ use crate::{Error, Result};
 pub(crate) struct BlockInfo {
     /// Which of the collections it belongs to.
     pub(crate) collection: usize,
-    /// The file's name.
+    /// The position of its file in the collection, and the file's name.
+    pub(crate) file_at: usize,
     pub(crate) file: String,
     /// The records of the block that were bad, as positions among all of its records.
     pub(crate) bad: Vec<usize>,
@@ -53,7 +54,7 @@ pub(crate) fn for_each_block<T: Send>(
         let begin = Instant::now();
         let index = reader.next_index;
         let next = run.check().map_err(Error::from).and_then(|()| reader.next_block());
-        let (collection, block) = match next {
+        let ((collection, file_at), block) = match next {
             Ok(next) => next?,
             Err(error) => return Some((index, Err(error))),
         };
@@ -79,7 +80,7 @@ pub(crate) fn for_each_block<T: Send>(
             }),
             (None, None) => Ok(()),
         };
-        let info = BlockInfo { collection, file, bad: bad_positions };
+        let info = BlockInfo { collection, file_at, file, bad: bad_positions };
         Some((index, noted.and_then(|()| work(info, records))))
     };
     // Blocks are handed out in order, so every block before a failing one is finished, and the first failure is the
@@ -98,10 +99,13 @@ pub(crate) fn for_each_block<T: Send>(
     Ok((results, nanoseconds.into_inner() as f64 / 1e9))
 }
 
+/// A file's collection, and its position there.
+type FilePlace = (usize, usize);
+
 /// Cuts all files into blocks, one after the other.
 struct Reader<'a> {
-    files: VecDeque<(usize, PathBuf)>,
-    current: Option<(usize, OpenFile)>,
+    files: VecDeque<(FilePlace, InputFile)>,
+    current: Option<(FilePlace, OpenFile)>,
     options: &'a ReadOptions,
     wanted: Wanted,
     run: &'a Run,
@@ -128,45 +132,39 @@ impl<'a> Reader<'a> {
         let files: VecDeque<_> = collections
             .iter()
             .enumerate()
-            .flat_map(|(collection, inputs)| inputs.files.iter().map(move |file| (collection, file.clone())))
+            .flat_map(|(collection, inputs)| {
+                inputs.files.iter().enumerate().map(move |(at, file)| ((collection, at), file.clone()))
+            })
             .collect();
-        let sizes = files.iter().map(|(_, path)| path.metadata().map(|metadata| metadata.len()));
+        let sizes = files.iter().map(|(_, file)| file.path.metadata().map(|metadata| metadata.len()));
         run.begin("read", sizes.sum::<io::Result<u64>>().ok());
         Ok(Self { files, current: None, options, wanted: Wanted::new(options, extra), run, next_index: 0 })
     }
 
-    /// The next block and its collection; `None` after the last.
-    fn next_block(&mut self) -> Result<Option<(usize, Block)>> {
+    /// The next block and its file; `None` after the last.
+    fn next_block(&mut self) -> Result<Option<(FilePlace, Block)>> {
         loop {
             if self.current.is_none() {
-                let Some((collection, path)) = self.files.pop_front() else { return Ok(None) };
-                self.current = Some((collection, self.open(&path)?));
+                let Some((place, file)) = self.files.pop_front() else { return Ok(None) };
+                self.current = Some((place, self.open(&file)?));
             }
-            if let Some((collection, file)) = &mut self.current
+            if let Some((place, file)) = &mut self.current
                 && let Some(block) = file.next_block()?
             {
                 self.next_index += 1;
-                return Ok(Some((*collection, block)));
+                return Ok(Some((*place, block)));
             }
             self.current = None;
         }
     }
 
-    fn open(&self, path: &Path) -> Result<OpenFile> {
-        let is_standard = path == Path::new(STANDARD_INPUT);
-        let told = || if is_standard { Some(Format::Txt) } else { Format::of_path(path) };
-        let format = self.options.format.or_else(told).ok_or_else(|| {
-            let known = Format::KNOWN;
-            Error::file(
-                path,
-                format!("the ending does not tell the format; say --format FORMAT (known endings: {known})"),
-            )
-        })?;
-        let name = if is_standard { "standard input".to_owned() } else { path.display().to_string() };
-        let delimiter = self.delimiter(format, path)?;
+    fn open(&self, input: &InputFile) -> Result<OpenFile> {
+        let (path, name) = (&input.path, input.title());
+        let format = format_of(input, self.options)?;
+        let delimiter = delimiter(format, path, self.options)?;
         let largest = self.options.max_record.bytes();
         if format == Format::Parquet {
-            let file = parquet_file(path, self.run)?;
+            let file = parquet_file(input, self.run)?;
             let (batches, fields) = parquet::open(path, file, &self.wanted)?;
             let source = Arc::new(Source { name, format, fields, largest });
             return Ok(OpenFile {
@@ -178,7 +176,7 @@ impl<'a> Reader<'a> {
             });
         }
         let encoding = self.options.encoding.as_deref().map(stream::encoding).transpose()?;
-        let stream = stream::open(path, encoding, self.run)?;
+        let stream = stream::open(input, encoding, self.run)?;
         let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
         let header = |names: &[&str]| self.header(names, delimiter, &name);
         let (fields, payload, first_line, cutter) = match format {
@@ -254,21 +252,30 @@ impl<'a> Reader<'a> {
         let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
         Fields::in_header(&self.wanted, &numbers, delimiter, file)
     }
+}
 
-    fn delimiter(&self, format: Format, path: &Path) -> Result<u8> {
-        let Some(asked) = self.options.delimiter.as_deref() else {
-            return Ok(if format == Format::Tsv { b'\t' } else { b',' });
-        };
-        if !matches!(format, Format::Csv | Format::Tsv) {
-            return Err(Error::file(path, format!("{format} has no delimiter; say --format csv if this is one")));
-        }
-        match (asked, asked.as_bytes()) {
-            ("\\t", _) => Ok(b'\t'),
-            (_, &[byte]) if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'"') => Ok(byte),
-            _ => Err(Error::Usage(format!(
-                "`{asked}` cannot be a delimiter: it must be a single ASCII character, or \\t"
-            ))),
-        }
+/// The format of a file: the one asked for, or the one of its ending.
+pub(crate) fn format_of(file: &InputFile, options: &ReadOptions) -> Result<Format> {
+    let told = || if file.is_standard() { Some(Format::Txt) } else { Format::of_path(&file.path) };
+    options.format.or_else(told).ok_or_else(|| {
+        let known = Format::KNOWN;
+        let reason = format!("the ending does not tell the format; say --format FORMAT (known endings: {known})");
+        Error::file(&file.path, reason)
+    })
+}
+
+/// What separates the fields of a file.
+pub(super) fn delimiter(format: Format, path: &Path, options: &ReadOptions) -> Result<u8> {
+    let Some(asked) = options.delimiter.as_deref() else {
+        return Ok(if format == Format::Tsv { b'\t' } else { b',' });
+    };
+    if !matches!(format, Format::Csv | Format::Tsv) {
+        return Err(Error::file(path, format!("{format} has no delimiter; say --format csv if this is one")));
+    }
+    match (asked, asked.as_bytes()) {
+        ("\\t", _) => Ok(b'\t'),
+        (_, &[byte]) if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'"') => Ok(byte),
+        _ => Err(Error::Usage(format!("`{asked}` cannot be a delimiter: it must be a single ASCII character, or \\t"))),
     }
 }
 
@@ -282,10 +289,13 @@ fn bad(file: &str, bad: &Bad) -> Error {
 }
 
 /// Parquet is read from its end, so standard input is put into a temporary file first.
-fn parquet_file(path: &Path, run: &Run) -> Result<File> {
-    let fail = |error: io::Error| Error::file(path, format!("cannot be opened: {error}"));
-    if path != Path::new(STANDARD_INPUT) {
-        return File::open(path).map_err(fail);
+pub(crate) fn parquet_file(input: &InputFile, run: &Run) -> Result<File> {
+    let fail = |error: io::Error| Error::file(&input.path, format!("cannot be opened: {error}"));
+    if !input.is_standard() {
+        return File::open(&input.path).map_err(fail);
+    }
+    if let Some(spool) = &input.spool {
+        return stream::reopened(spool).map_err(fail);
     }
     let mut file = run.spill.as_ref().map_or_else(tempfile::tempfile, tempfile::tempfile_in).map_err(fail)?;
     io::copy(&mut io::stdin(), &mut file).map_err(fail)?;

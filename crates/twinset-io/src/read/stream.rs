@@ -1,22 +1,36 @@
 //! Opens a file as a stream of UTF-8: decompressed, decoded, without a byte order mark.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use twinset::Run;
 
-use super::inputs::STANDARD_INPUT;
+use super::inputs::InputFile;
 use crate::compression::Compression;
 use crate::{Error, Result};
 
 pub(super) type Stream = Box<dyn Read + Send>;
 
-/// Opens a path, or standard input.
-pub(super) fn open(path: &Path, encoding: Option<&'static Encoding>, run: &Run) -> Result<Stream> {
-    let (raw, compression): (Stream, _) = if path == Path::new(STANDARD_INPUT) {
-        let mut input = BufReader::with_capacity(1 << 16, io::stdin());
+/// Opens a file, or standard input, as UTF-8.
+pub(super) fn open(file: &InputFile, encoding: Option<&'static Encoding>, run: &Run) -> Result<Stream> {
+    let (stream, encoding, _) = open_raw(file, encoding, run)?;
+    Ok(decoded(stream, encoding))
+}
+
+/// Opens a file, or standard input, as the bytes that it has, with its encoding, and the byte order mark before them.
+pub(super) fn open_raw(
+    file: &InputFile,
+    encoding: Option<&'static Encoding>,
+    run: &Run,
+) -> Result<(Stream, &'static Encoding, Vec<u8>)> {
+    let path = &file.path;
+    let (raw, compression): (Stream, _) = if file.is_standard() {
+        let inner: Stream = match &file.spool {
+            Some(spool) => Box::new(reopened(spool).map_err(|error| Error::file(path, error))?),
+            None => Box::new(io::stdin()),
+        };
+        let mut input = BufReader::with_capacity(1 << 16, inner);
         let start = input.fill_buf().map_err(|error| Error::file(path, error))?;
         let compression = Compression::of_magic(start);
         (Box::new(input), compression)
@@ -31,7 +45,14 @@ pub(super) fn open(path: &Path, encoding: Option<&'static Encoding>, run: &Run) 
             Box::new(zstd::stream::read::Decoder::new(raw).map_err(|error| Error::file(path, error))?)
         }
     };
-    decode(plain, encoding).map_err(|error| Error::file(path, read_failure(&error)))
+    after_mark(plain, encoding).map_err(|error| Error::file(path, read_failure(&error)))
+}
+
+/// A temporary file from its beginning.
+pub(super) fn reopened(spool: &File) -> io::Result<File> {
+    let mut file = spool.try_clone()?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// The name of an encoding, as web pages and XML declare it.
@@ -53,20 +74,28 @@ pub(super) fn read_failure(error: &io::Error) -> String {
     }
 }
 
-/// Obeys a byte order mark, and decodes what is not UTF-8. UTF-8 itself is checked where lines are known.
-fn decode(mut stream: Stream, encoding: Option<&'static Encoding>) -> io::Result<Stream> {
+/// Obeys a byte order mark: what follows it, its encoding, and the mark.
+fn after_mark(
+    mut stream: Stream,
+    encoding: Option<&'static Encoding>,
+) -> io::Result<(Stream, &'static Encoding, Vec<u8>)> {
     let mut start = Vec::with_capacity(3);
     stream.by_ref().take(3).read_to_end(&mut start)?;
     let (encoding, mark) = match Encoding::for_bom(&start) {
         Some((marked, length)) if encoding.is_none_or(|asked| asked == marked) => (marked, length),
         _ => (encoding.unwrap_or(UTF_8), 0),
     };
-    let stream = io::Cursor::new(start.split_off(mark)).chain(stream);
+    let rest = start.split_off(mark);
+    Ok((Box::new(io::Cursor::new(rest).chain(stream)), encoding, start))
+}
+
+/// Decodes what is not UTF-8. UTF-8 itself is checked where lines are known.
+pub(super) fn decoded(stream: Stream, encoding: &'static Encoding) -> Stream {
     if encoding == UTF_8 {
-        return Ok(Box::new(stream));
+        return stream;
     }
     let decoder = encoding.new_decoder_without_bom_handling();
-    Ok(Box::new(Decoded { inner: stream, decoder, input: Vec::new(), output: Vec::new(), given: 0, ended: false }))
+    Box::new(Decoded { inner: stream, decoder, input: Vec::new(), output: Vec::new(), given: 0, ended: false })
 }
 
 /// Tells the progress sink how much of a file was read.

@@ -92,12 +92,17 @@ impl Input<'_> {
 
     /// Whether a record forms a pair with one that is identical.
     pub(crate) fn has_twins(&self, record: u32, bounds: &Bounds, options: &JoinOptions) -> bool {
-        let size = match self {
+        let size = self.size(record);
+        (options.empty || size > 0) && (options.measure == Measure::Edit || bounds.accepts(size, size, size))
+    }
+
+    /// How many tokens, or bytes of text, a record has.
+    pub(crate) fn size(&self, record: u32) -> u32 {
+        match self {
             Self::Sets(sets) => sets.size(record as usize),
             Self::Spilled(sets) => sets.size_of(record),
-            Self::Texts { texts, .. } => return options.empty || !texts.get(record as usize).is_empty(),
-        };
-        (options.empty || size > 0) && bounds.accepts(size, size, size)
+            Self::Texts { texts, .. } => texts.get(record as usize).len() as u32,
+        }
     }
 
     /// The value of the measure for two records, whatever the threshold; of containment's two directions, the larger.

@@ -30,6 +30,12 @@ pub struct Stats {
     pub candidates: Candidates,
     /// Pairs found.
     pub pairs: u64,
+    /// Groups of at least two records, where near duplicates were grouped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u64>,
+    /// Records kept, where near duplicates were removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<u64>,
     /// Wall-clock time of each stage.
     pub seconds: Seconds,
     /// The most memory that the process held.

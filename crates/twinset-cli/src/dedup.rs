@@ -1,0 +1,337 @@
+//! `twinset dedup`: a collection without its near duplicates.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use twinset::{
+    DedupOptions, Deduped, JoinOptions, Keep, Measure, Pair, Records, Seconds, Stats, Strings, TokenOptions, by_field,
+    by_length,
+};
+use twinset_io::read::Inputs;
+use twinset_io::write::{Kind, Table, Value, check_outputs};
+use twinset_io::{
+    Collection, Content, Fate, Ids, Keeping, Output, OutputFormat, ReadOptions, Target, copy_records, load,
+};
+
+use crate::join::{classes, write_count, write_stats};
+use crate::session::{Session, SessionOptions, count, peak_memory};
+
+/// Writes a collection without its near duplicates, and tells which they were
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Dedup {
+    /// Files, folders, quoted globs, or - for standard input
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+    #[command(flatten)]
+    join: JoinOptions,
+    #[command(flatten)]
+    dedup: DedupOptions,
+    /// Only records that agree in this field are near duplicates
+    #[arg(long, value_name = "FIELD")]
+    same: Option<String>,
+    /// Also drop what is near a record of FILE
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Write the records kept to KEPT instead of standard output, each as it stood; a folder if there are several inputs
+    #[arg(long, short, value_name = "KEPT", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Write the records left out to FILE, each as it stood; a folder if there are several inputs
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    removed: Option<PathBuf>,
+    /// Write the group and the representative of each record to FILE: csv, jsonl or parquet
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    groups: Option<PathBuf>,
+    /// Add this field of each record to --groups; repeat it for several
+    #[arg(long, value_name = "FIELD", help_heading = "Output")]
+    show: Vec<String>,
+    /// Only the number of records that would be kept
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["output", "removed"])]
+    count: bool,
+    /// Write what was done as JSON: candidates after each filter, seconds of each stage, peak memory
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    stats: Option<PathBuf>,
+    #[command(flatten)]
+    tokens: TokenOptions,
+    #[command(flatten)]
+    read: ReadOptions,
+    #[command(flatten)]
+    session: SessionOptions,
+}
+
+const EXAMPLES: &str = "Examples:
+  Keep the first of each group of near duplicates:
+    twinset dedup titles.tsv --threshold 0.7 --output kept.tsv
+  All shards of a folder, by five-word shingles, and what was left out:
+    twinset dedup crawl/ --text body --tokens shingles:5 --threshold 0.8 --output clean/ --removed dropped/
+  Keep the longest text of each group, without chains, and look at the groups:
+    twinset dedup docs.jsonl --threshold 0.8 --keep longest --link representative --output kept.jsonl --groups groups.csv
+  Training texts that are not in the test set:
+    twinset dedup train.jsonl --against test.jsonl --threshold 0.6 --output clean.jsonl
+
+Records are written byte for byte, in their order and format. The columns of --groups are
+record,group,representative,similarity (distance for hamming and edit), one row for each record.";
+
+/// Everything that is written, opened before the work begins.
+struct Outputs {
+    kept: Option<Target>,
+    removed: Option<Target>,
+    groups: Option<(Output, OutputFormat)>,
+    stats: Option<Output>,
+}
+
+/// What became of the records.
+struct Outcome {
+    /// For each record, the one that stands for it: itself, one of the same collection, or one of the other.
+    representatives: Vec<Representative>,
+    values: Vec<f64>,
+    stats: Stats,
+    /// How many were dropped as they are near a record of the other collection.
+    known: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Representative {
+    Own(u32),
+    Other(u32),
+}
+
+impl Dedup {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        crate::join::check_threshold(&self.join)?;
+        let session = self.session.begin();
+        let mut sides = self.inputs()?;
+        sides[0].spool(&session.run)?;
+        let outputs = self.open(&sides)?;
+        let collection = self.load(&sides, &session)?;
+        let begin = Instant::now();
+        let mut outcome = self.find(&collection, &session)?;
+        let join_seconds = begin.elapsed().as_secs_f64();
+        session.run.check()?;
+        let begin = Instant::now();
+        if let Some((output, format)) = outputs.groups {
+            self.write_groups(output, format, &collection, &outcome)?;
+        }
+        let fate = |record: u32| match outcome.representatives[record as usize] {
+            Representative::Own(own) if own == record => Fate::Kept,
+            _ => Fate::Removed,
+        };
+        if let Some(kept) = outputs.kept {
+            copy_records((&sides[0], &collection), &self.read, (kept, outputs.removed), fate, &session.run)?;
+        }
+        session.clear_bar();
+        let kept = outcome.stats.kept.unwrap_or(0);
+        if self.count {
+            write_count(Output::standard(), kept)?;
+        }
+        let write = begin.elapsed().as_secs_f64();
+        outcome.stats.seconds = Seconds { join: join_seconds, write, ..collection.seconds };
+        outcome.stats.peak_memory_bytes = peak_memory();
+        if let Some(file) = outputs.stats {
+            write_stats(file, &outcome.stats)?;
+        }
+        session.summarize(&self.summary(&collection, &outcome));
+        Ok(())
+    }
+
+    /// The input, and the collection to compare it with.
+    fn inputs(&self) -> anyhow::Result<Vec<Inputs>> {
+        let is_standard = |path: &&PathBuf| path.as_os_str() == "-";
+        if self.input.iter().chain(&self.against).filter(is_standard).count() > 1 {
+            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
+        }
+        let mut sides = vec![Inputs::find(&self.input, self.read.format)?];
+        sides.extend(
+            self.against.iter().map(|path| Inputs::find([path], self.read.format)).collect::<Result<Vec<_>, _>>()?,
+        );
+        Ok(sides)
+    }
+
+    /// Opens all outputs, none of which may replace an input or another one.
+    fn open(&self, sides: &[Inputs]) -> anyhow::Result<Outputs> {
+        let is_file = |path: &&PathBuf| path.as_os_str() != "-";
+        let files = [&self.groups, &self.stats, &self.read.rejects].into_iter().flatten().cloned();
+        let copied = [&self.output, &self.removed].into_iter().flatten().filter(is_file);
+        let outputs: Vec<PathBuf> = files.chain(copied.flat_map(|path| Target::paths(path, &sides[0]))).collect();
+        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).cloned().collect();
+        check_outputs(outputs.iter().map(PathBuf::as_path), &inputs)?;
+        let target = |path: Option<&Path>| Target::open_for(path, &sides[0], &self.read);
+        Ok(Outputs {
+            kept: (!self.count).then(|| target(self.output.as_deref())).transpose()?,
+            removed: self.removed.as_deref().map(|path| target(Some(path))).transpose()?,
+            groups: self
+                .groups
+                .as_deref()
+                .map(|path| Ok::<_, twinset_io::Error>((Output::create(path)?, OutputFormat::of_path(path)?)))
+                .transpose()?,
+            stats: self.stats.as_deref().map(Output::create).transpose()?,
+        })
+    }
+
+    fn load(&self, sides: &[Inputs], session: &Session) -> anyhow::Result<Collection> {
+        let content = match self.join.measure {
+            Measure::Edit => Content::Texts,
+            _ => Content::Sets(&self.tokens),
+        };
+        let extra: Vec<String> = self.show.iter().chain(&self.same).chain(self.dedup.keep.field()).cloned().collect();
+        // A choice among pairs needs the pairs of equal texts as well.
+        let once = self.join.top.is_none() && !self.join.best;
+        let apart = self.same.as_ref().map(|_| self.show.len());
+        let lengths = self.dedup.keep == Keep::Longest;
+        Ok(load(sides, &self.read, Keeping { content, extra: &extra, once, apart, lengths }, &session.run)?)
+    }
+
+    /// Groups the records, and drops what is near the other collection.
+    fn find(&self, collection: &Collection, session: &Session) -> anyhow::Result<Outcome> {
+        let run = session.run_beside(collection.bytes())?;
+        let originals = |records: usize| match &collection.copies {
+            Some(copies) => copies.originals[..records].to_vec(),
+            None => (0..records as u32).collect(),
+        };
+        let records = collection.left.len();
+        let all = originals(records + collection.right.as_ref().map_or(0, Ids::len));
+        let classes = self.same.as_ref().map(|_| {
+            let of_record = classes(&collection.extra[self.show.len()]);
+            let mut of_held = vec![0; all.iter().max().map_or(0, |&last| last as usize + 1)];
+            all.iter().zip(of_record).for_each(|(&original, class)| of_held[original as usize] = class);
+            of_held
+        });
+        let order = self.order(collection, records);
+        let Some(right) = &collection.right else {
+            let records = Records {
+                copies: collection.copies.as_ref().map(|copies| copies.originals.as_slice()),
+                classes: classes.as_deref(),
+                order: order.as_deref(),
+            };
+            let Deduped { representatives, values, stats, .. } =
+                twinset::dedup(collection.input(), records, &self.join, &self.dedup, &run)?;
+            let representatives = representatives.into_iter().map(Representative::Own).collect();
+            return Ok(Outcome { representatives, values, stats, known: 0 });
+        };
+
+        // First goes what is near the other collection, then the rest is compared with itself.
+        let all_pairs = JoinOptions { top: None, best: false, ..self.join.clone() };
+        let near = twinset::nearest(collection.input(), classes.as_deref(), &all_pairs, &run)?;
+        let rest = collection.left_where(|held| near[held as usize].is_none(), &run)?;
+        let mut numbers = vec![None; near.len()];
+        (0..)
+            .zip((0..near.len()).filter(|&held| near[held].is_none()))
+            .for_each(|(number, held)| numbers[held] = Some(number));
+        let left: Vec<u32> =
+            (0..records as u32).filter(|&record| numbers[all[record as usize] as usize].is_some()).collect();
+        let copies: Vec<u32> = left.iter().filter_map(|&record| numbers[all[record as usize] as usize]).collect();
+        let rest_classes: Option<Vec<u32>> = classes
+            .map(|classes| (0..near.len()).filter(|&held| near[held].is_none()).map(|held| classes[held]).collect());
+        let order: Option<Vec<u32>> = order.map(|order| {
+            let at = |record: u32| left.binary_search(&record).ok().map(|at| at as u32);
+            order.into_iter().filter_map(at).collect()
+        });
+        let of_rest = Records { copies: Some(&copies), classes: rest_classes.as_deref(), order: order.as_deref() };
+        let deduped = twinset::dedup(rest.input(), of_rest, &self.join, &self.dedup, &run)?;
+
+        let first_of_right = first_records(&all[records..], near.len() as u32, right.len());
+        let mut outcome = Outcome {
+            representatives: Vec::with_capacity(records),
+            values: Vec::with_capacity(records),
+            stats: Stats { records: records as u64, ..deduped.stats },
+            known: (records - left.len()) as u64,
+        };
+        let mut next = 0;
+        for &original in &all[..records] {
+            let (representative, value) = match near[original as usize] {
+                Some(Pair { right, value, .. }) => (Representative::Other(first_of_right[right as usize]), value),
+                None => {
+                    next += 1;
+                    let own = left[deduped.representatives[next - 1] as usize];
+                    (Representative::Own(own), deduped.values[next - 1])
+                }
+            };
+            outcome.representatives.push(representative);
+            outcome.values.push(value);
+        }
+        Ok(outcome)
+    }
+
+    /// All records of the left collection, those first that are rather kept, where this is known before the join.
+    fn order(&self, collection: &Collection, records: usize) -> Option<Vec<u32>> {
+        match &self.dedup.keep {
+            Keep::First | Keep::Central => None,
+            Keep::Longest => Some(by_length(&collection.lengths[..records])),
+            keep @ (Keep::Max(_) | Keep::Min(_)) => {
+                let values: Strings = collection.extra.last()?.iter().take(records).collect();
+                Some(by_field(&values, matches!(keep, Keep::Max(_))))
+            }
+        }
+    }
+
+    fn write_groups(
+        &self,
+        output: Output,
+        format: OutputFormat,
+        collection: &Collection,
+        outcome: &Outcome,
+    ) -> anyhow::Result<()> {
+        let measure = self.join.measure;
+        let value = if measure.is_distance() { "distance" } else { "similarity" };
+        let kind = if measure.is_count() { Kind::Whole } else { Kind::Real };
+        let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text), (value, kind)];
+        let shown = self.show.iter().map(|field| (field.as_str(), Kind::Text));
+        let mut table = Table::create(output, format, columns.into_iter().chain(shown))?;
+        let mut numbers = std::collections::HashMap::new();
+        for (record, (&representative, &value)) in outcome.representatives.iter().zip(&outcome.values).enumerate() {
+            let next = numbers.len() as u64 + 1;
+            let group = *numbers.entry(representative).or_insert(next);
+            let id = collection.left.get(record);
+            let representative = match representative {
+                Representative::Own(own) => collection.left.get(own as usize),
+                Representative::Other(other) => collection.right_ids().get(other as usize),
+            };
+            let value = if measure.is_count() { Value::Whole(value as u64) } else { Value::Real(value) };
+            let mut row = vec![Value::Text(&id), Value::Whole(group), Value::Text(&representative), value];
+            row.extend((0..self.show.len()).map(|at| Value::Text(collection.extra[at].get(record))));
+            table.row(&row)?;
+        }
+        Ok(table.finish()?)
+    }
+
+    fn summary(&self, collection: &Collection, outcome: &Outcome) -> Vec<String> {
+        let stats = &outcome.stats;
+        let mut lines = vec![count(collection.left.len() as u64, "record")];
+        if let Some(copies) = &collection.copies {
+            let different = copies.left as u64;
+            let equal = collection.left.len() as u64 - different;
+            lines[0] += &format!(
+                ", {} with the text of another one",
+                if equal > 0 { equal.to_string() } else { "none".into() }
+            );
+        }
+        if let (Some(right), Some(file)) = (&collection.right, &self.against) {
+            let known = count(outcome.known, "record");
+            lines.push(format!(
+                "{known} near one of the {} of {}",
+                count(right.len() as u64, "record"),
+                file.display()
+            ));
+        }
+        lines.extend(crate::join::notes(&self.read, &self.tokens, self.join.measure, collection, stats));
+        lines.push(format!(
+            "{} by {}, {}",
+            count(stats.pairs, "pair"),
+            stats.algorithm,
+            count(stats.groups.unwrap_or(0), "group"),
+        ));
+        let kept = stats.kept.unwrap_or(0);
+        lines.push(format!("{} kept, {} removed", count(kept, "record"), collection.left.len() as u64 - kept));
+        lines
+    }
+}
+
+/// The first record of each text of the right collection, of which `before` texts belong to the left.
+fn first_records(originals: &[u32], before: u32, records: usize) -> Vec<u32> {
+    let mut firsts = vec![u32::MAX; records];
+    for (record, &original) in (0..).zip(originals) {
+        let first = &mut firsts[(original - before) as usize];
+        *first = (*first).min(record);
+    }
+    firsts
+}

@@ -1,0 +1,133 @@
+//! Copies some of the records of files, each as it stood.
+
+mod parquet;
+mod target;
+
+pub use target::Target;
+
+use std::io::Write;
+
+use twinset::Run;
+
+use crate::load::{Collection, FileLayout};
+use crate::read::{Format, Inputs, Piece, ReadOptions, for_each_piece, format_of};
+use crate::{Output, Result};
+
+/// What becomes of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes to the first target.
+    Kept,
+    /// It goes to the second.
+    Removed,
+}
+
+/// Copies the records of the left, or only, collection: those kept to the first target, the others to the second, if there
+/// is one. What is no record, such as a header, goes to both; what was rejected, to neither.
+pub fn copy_records(
+    (inputs, collection): (&Inputs, &Collection),
+    options: &ReadOptions,
+    (mut kept, mut removed): (Target, Option<Target>),
+    fate: impl Fn(u32) -> Fate,
+    run: &Run,
+) -> Result<()> {
+    let mut first = 0;
+    for (at, (file, layout)) in inputs.files.iter().zip(&collection.layout[0]).enumerate() {
+        run.check()?;
+        let mut sides =
+            Sides { kept: kept.open(at)?, removed: removed.as_mut().map(|target| target.open(at)).transpose()? };
+        let mut records = Records { layout, position: 0, left_out: 0, next: first };
+        let fate = |ordinal: Option<u32>| ordinal.map(&fate);
+        if format_of(file, options)? == Format::Parquet {
+            parquet::copy(file, &mut records, &mut sides, fate, run)?;
+        } else {
+            for_each_piece(file, options, run, |piece| {
+                match piece {
+                    Piece::Around(bytes) => sides.around(bytes, records.position == 0)?,
+                    Piece::Record(bytes) => {
+                        if let Some(fate) = fate(records.next_ordinal()) {
+                            sides.record(bytes, fate)?;
+                        }
+                    }
+                }
+                run.check()?;
+                Ok(!records.are_done())
+            })?;
+        }
+        first = records.first_of_next_file();
+        sides.finish()?;
+    }
+    Ok(())
+}
+
+/// Where the records of one file go.
+struct Sides {
+    kept: Output,
+    removed: Option<Output>,
+}
+
+impl Sides {
+    fn around(&mut self, bytes: &[u8], is_before_all: bool) -> Result<()> {
+        write(&mut self.kept, bytes)?;
+        // Blank lines between records stay with those that are kept.
+        let removed = self.removed.as_mut().filter(|_| is_before_all);
+        removed.map_or(Ok(()), |output| write(output, bytes))
+    }
+
+    fn record(&mut self, bytes: &[u8], fate: Fate) -> Result<()> {
+        match (fate, &mut self.removed) {
+            (Fate::Kept, _) => write(&mut self.kept, bytes),
+            (Fate::Removed, Some(output)) => write(output, bytes),
+            (Fate::Removed, None) => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        self.kept.finish()?;
+        self.removed.map_or(Ok(()), Output::finish)
+    }
+}
+
+fn write(output: &mut Output, bytes: &[u8]) -> Result<()> {
+    output.write_all(bytes).map_err(|error| output.failure(&error))
+}
+
+/// Finds the ordinals of a file's records.
+struct Records<'a> {
+    layout: &'a FileLayout,
+    /// How many records of the file were seen.
+    position: u64,
+    /// How many of these were left out of the collection.
+    left_out: usize,
+    /// The ordinal of the next that was not.
+    next: u32,
+}
+
+impl Records<'_> {
+    /// The ordinal of the next record, if it is in the collection.
+    fn next_ordinal(&mut self) -> Option<u32> {
+        let position = self.position;
+        self.position += 1;
+        if position >= self.layout.records {
+            return None;
+        }
+        if self.layout.left_out.get(self.left_out) == Some(&position) {
+            self.left_out += 1;
+            return None;
+        }
+        self.next += 1;
+        Some(self.next - 1)
+    }
+
+    /// Whether all that follow were left out.
+    fn are_done(&self) -> bool {
+        let rest = self.layout.records.saturating_sub(self.position);
+        let left_out = (self.layout.left_out.len() - self.left_out) as u64;
+        left_out > 0 && rest == left_out
+    }
+
+    fn first_of_next_file(&self) -> u32 {
+        let rest = self.layout.records.saturating_sub(self.position);
+        self.next + (rest - (self.layout.left_out.len() - self.left_out) as u64) as u32
+    }
+}

@@ -1,0 +1,72 @@
+//! Copies rows of a parquet file, with its schema and metadata.
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::Type;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use twinset::Run;
+
+use super::{Fate, Records, Sides};
+use crate::read::{InputFile, parquet_file};
+use crate::{Error, Output, Result};
+
+/// Rows that are copied at a time.
+const ROWS: usize = 8192;
+/// The writer makes this entry itself.
+const ARROW_SCHEMA: &str = "ARROW:schema";
+
+pub(super) fn copy(
+    input: &InputFile,
+    records: &mut Records<'_>,
+    sides: &mut Sides,
+    fate: impl Fn(Option<u32>) -> Option<Fate>,
+    run: &Run,
+) -> Result<()> {
+    let fail = |error: ParquetError| Error::file(&input.path, format!("the rows cannot be copied: {error}"));
+    let file = parquet_file(input, run)?;
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(fail)?;
+    let mut kept = writer(&mut sides.kept, &metadata).map_err(fail)?;
+    let mut removed = sides.removed.as_mut().map(|output| writer(output, &metadata)).transpose().map_err(fail)?;
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+    for batch in builder.with_batch_size(ROWS).build().map_err(fail)? {
+        run.check()?;
+        let batch = batch.map_err(|error| fail(error.into()))?;
+        let fates: Vec<Option<Fate>> = (0..batch.num_rows()).map(|_| fate(records.next_ordinal())).collect();
+        let with = |wanted: Fate| -> Result<RecordBatch> {
+            let mask: BooleanArray = fates.iter().map(|fate| Some(*fate == Some(wanted))).collect();
+            filter_record_batch(&batch, &mask).map_err(|error| fail(error.into()))
+        };
+        kept.write(&with(Fate::Kept)?).map_err(fail)?;
+        if let Some(writer) = &mut removed {
+            writer.write(&with(Fate::Removed)?).map_err(fail)?;
+        }
+    }
+    kept.finish().map_err(fail)?;
+    removed.map_or(Ok(()), |mut writer| writer.finish().map(|_| ())).map_err(fail)
+}
+
+/// A writer of the same schema, metadata and compression.
+fn writer<'a>(
+    output: &'a mut Output,
+    metadata: &ArrowReaderMetadata,
+) -> Result<ArrowWriter<&'a mut Output>, ParquetError> {
+    let file = metadata.metadata();
+    let entries = file.file_metadata().key_value_metadata().into_iter().flatten();
+    let entries: Vec<KeyValue> = entries.filter(|entry| entry.key != ARROW_SCHEMA).cloned().collect();
+    let mut properties = WriterProperties::builder().set_key_value_metadata((!entries.is_empty()).then_some(entries));
+    for column in file.row_groups().first().into_iter().flat_map(|group| group.columns()) {
+        properties = properties.set_column_compression(column.column_path().clone(), column.compression());
+    }
+    let mut options = ArrowWriterOptions::new().with_properties(properties.build());
+    let schema = file.file_metadata().schema_descr();
+    // Times of the old 96-bit kind are read, but can be written as 64 bits only.
+    if schema.columns().iter().all(|column| column.physical_type() != Type::INT96) {
+        options = options.with_parquet_schema(schema.clone());
+    }
+    ArrowWriter::try_new_with_options(output, metadata.schema().clone(), options)
+}

@@ -1,0 +1,196 @@
+//! The records of a file as the bytes that they are, for copying some of them.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use memchr::memchr;
+use twinset::Run;
+
+use super::inputs::InputFile;
+use super::reader::{delimiter, format_of};
+use super::stream::{self, Stream};
+use super::{Format, ReadOptions};
+use crate::{Error, Result};
+
+/// What a file is made of.
+pub(crate) enum Piece<'a> {
+    /// What is no record: a byte order mark, a header, blank lines.
+    Around(&'a [u8]),
+    /// A record with what ends it. One that is longer than allowed comes empty.
+    Record(&'a [u8]),
+}
+
+/// Calls `visit` for all pieces of a file of lines or rows, decompressed, until it returns false.
+pub(crate) fn for_each_piece(
+    file: &InputFile,
+    options: &ReadOptions,
+    run: &Run,
+    mut visit: impl FnMut(Piece<'_>) -> Result<bool>,
+) -> Result<()> {
+    let path = &file.path;
+    let format = format_of(file, options)?;
+    let asked = options.encoding.as_deref().map(stream::encoding).transpose()?;
+    let (stream, encoding, mark) = stream::open_raw(file, asked, run)?;
+    if !mark.is_empty() && !visit(Piece::Around(&mark))? {
+        return Ok(());
+    }
+    // In every other encoding line ends, quotes and delimiters are the bytes of ASCII and occur in no other character.
+    // What is UTF-16 is decoded, and encoded again: that loses nothing.
+    let is_wide = encoding == UTF_16LE || encoding == UTF_16BE;
+    let stream = if is_wide { stream::decoded(stream, encoding) } else { stream };
+    let mut visit = |piece: Piece<'_>| match piece {
+        Piece::Around(bytes) if is_wide => visit(Piece::Around(&widened(bytes, encoding))),
+        Piece::Record(bytes) if is_wide => visit(Piece::Record(&widened(bytes, encoding))),
+        piece => visit(piece),
+    };
+    let largest = usize::try_from(options.max_record.bytes()).unwrap_or(usize::MAX);
+    let cut = match format {
+        Format::Csv => rows(stream, delimiter(format, path, options)?, options.no_header, &mut visit),
+        _ => lines(stream, largest, &mut visit, |line, number| match format {
+            Format::Jsonl => !line.trim_ascii().is_empty(),
+            Format::Tsv => !matches!(line, b"\n" | b"\r\n") && (options.no_header || number > 1),
+            _ => true,
+        }),
+    };
+    cut.map_err(|failure| match failure {
+        Failure::Read(error) => Error::file(path, stream::read_failure(&error)),
+        Failure::Visit(error) => error,
+    })
+}
+
+/// Why the cutting ended early.
+enum Failure {
+    Read(io::Error),
+    Visit(Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Visit(error)
+    }
+}
+
+/// Cuts lines; `is_record` is told a line and its number.
+fn lines(
+    stream: Stream,
+    largest: usize,
+    visit: &mut impl FnMut(Piece<'_>) -> Result<bool>,
+    is_record: impl Fn(&[u8], u64) -> bool,
+) -> Result<(), Failure> {
+    let mut stream = BufReader::with_capacity(1 << 18, stream);
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        let (mut length, mut ended) = (0usize, false);
+        while !ended {
+            let buffer = stream.fill_buf()?;
+            if buffer.is_empty() {
+                break;
+            }
+            let end = memchr(b'\n', buffer).map(|end| end + 1);
+            let read = end.unwrap_or(buffer.len());
+            ended = end.is_some();
+            length += read;
+            // Two more for what ends the line.
+            if length <= largest.saturating_add(2) {
+                line.extend_from_slice(&buffer[..read]);
+            } else {
+                line.clear();
+            }
+            stream.consume(read);
+        }
+        if length == 0 {
+            return Ok(());
+        }
+        number += 1;
+        let piece =
+            if is_record(&line, number) || line.is_empty() { Piece::Record(&line) } else { Piece::Around(&line) };
+        if !visit(piece)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Cuts rows of csv. What ends a row, and blank lines after it, belong to it.
+fn rows(
+    stream: Stream,
+    delimiter: u8,
+    no_header: bool,
+    visit: &mut impl FnMut(Piece<'_>) -> Result<bool>,
+) -> Result<(), Failure> {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(1 << 16)
+        .from_reader(Remembering { inner: stream, bytes: Vec::new(), start: 0 });
+    let read_failure = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("this is not csv: {other:?}")),
+    };
+    let mut record = csv::ByteRecord::new();
+    let mut is_first = true;
+    let mut pending = None;
+    loop {
+        let more = reader.read_byte_record(&mut record).map_err(read_failure)?;
+        let start = if more { record.position().map_or(0, csv::Position::byte) } else { u64::MAX };
+        let remembering = reader.get_mut();
+        let start = remembering.after_line_ends(start);
+        let before = remembering.take_until(start);
+        let piece = match pending.replace(()) {
+            None => Piece::Around(&before),
+            Some(()) if std::mem::replace(&mut is_first, false) && !no_header => Piece::Around(&before),
+            Some(()) => Piece::Record(&before),
+        };
+        let is_nothing = matches!(piece, Piece::Around(bytes) if bytes.is_empty());
+        if !is_nothing && !visit(piece)? || !more {
+            return Ok(());
+        }
+    }
+}
+
+/// Remembers what was read from a place on.
+struct Remembering {
+    inner: Stream,
+    bytes: Vec<u8>,
+    /// The place of the first byte.
+    start: u64,
+}
+
+impl Remembering {
+    /// The place of the first byte from `place` on that ends no line, as far as was read.
+    fn after_line_ends(&self, place: u64) -> u64 {
+        let Some(rest) = place.checked_sub(self.start).and_then(|at| self.bytes.get(at as usize..)) else {
+            return place;
+        };
+        place + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count() as u64
+    }
+
+    fn take_until(&mut self, place: u64) -> Vec<u8> {
+        let length = (place.saturating_sub(self.start)).min(self.bytes.len() as u64) as usize;
+        self.start += length as u64;
+        self.bytes.drain(..length).collect()
+    }
+}
+
+impl Read for Remembering {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.bytes.extend_from_slice(&buffer[..length]);
+        Ok(length)
+    }
+}
+
+/// UTF-8 as UTF-16.
+fn widened(bytes: &[u8], encoding: &'static Encoding) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    text.encode_utf16()
+        .flat_map(|unit| if encoding == UTF_16LE { unit.to_le_bytes() } else { unit.to_be_bytes() })
+        .collect()
+}
