@@ -1,0 +1,132 @@
+//! `twinset dedup` as its users see it.
+
+mod common;
+
+use common::Folder;
+
+const DOCS: &[u8] = b"id,stars,text\n\
+    a,3,the quick brown fox jumps over the lazy dog\n\
+    b,9,\"The quick brown fox, jumps over the lazy dog\"\n\
+    c,5,something else entirely\n\
+    d,1,the quick brown fox jumps over the lazy dog today\n\
+    e,2,the quick brown fox jumps over the lazy dog\n";
+
+#[test]
+fn keeps_one_of_each_group_as_it_stood() {
+    let folder = Folder::with(&[("d.csv", DOCS)]);
+    let kept = |options: &str| {
+        let threshold = if options.contains("edit") { "1" } else { "0.8" };
+        let kept = folder.stdout(&format!("dedup d.csv --text text --threshold {threshold} --quiet {options}"));
+        kept.lines().skip(1).map(|line| line[..1].to_owned()).collect::<String>()
+    };
+    assert_eq!(kept(""), "ac");
+    assert_eq!(kept("--keep longest"), "cd");
+    assert_eq!(kept("--keep max:stars"), "bc");
+    assert_eq!(kept("--keep min:stars"), "cd");
+    assert_eq!(kept("--link representative"), "ac");
+    assert_eq!(kept("--same stars"), "abcde");
+    assert_eq!(kept("--measure edit"), "abcd");
+    assert_eq!(folder.stdout("dedup d.csv --text text --threshold 0.8 --count"), "2\n");
+
+    folder.stdout("dedup d.csv --text text --threshold 0.8 --output k.csv --removed r.csv --groups g.csv --show stars");
+    assert_eq!(
+        folder.read("k.csv"),
+        "id,stars,text\na,3,the quick brown fox jumps over the lazy dog\nc,5,something else entirely\n"
+    );
+    assert!(folder.read("r.csv").contains("b,9,\"The quick brown fox, jumps over the lazy dog\"\n"));
+    assert_eq!(
+        folder.read("g.csv"),
+        "record,group,representative,similarity,stars\na,1,a,1,3\nb,1,a,1,9\nc,2,c,1,5\nd,1,a,0.9,1\ne,1,a,1,2\n"
+    );
+    let again = folder.stdout("dedup k.csv --text text --threshold 0.8");
+    assert_eq!(again, folder.read("k.csv"));
+}
+
+#[test]
+fn standard_input_goes_through_as_it_came() {
+    let folder = Folder::with(&[]);
+    let run = |args: &str, input: &[u8]| folder.command(args).write_stdin(input).output().unwrap().stdout;
+    assert_eq!(run("dedup - --threshold 0.5 --quiet", b"a b c\r\na b d\r\nx y\r\n"), b"a b c\r\nx y\r\n");
+    let input = b"{\"text\": \"a b\"}\n\n{\"text\":\"b a\", \"n\": 1e3}\n{\"text\":\"z\"}";
+    assert_eq!(run("dedup - --format jsonl --threshold 1 --quiet", input), b"{\"text\": \"a b\"}\n\n{\"text\":\"z\"}");
+    let csv = String::from_utf8(run("dedup - --format csv --threshold 1 --quiet", DOCS)).unwrap();
+    assert_eq!(csv.lines().map(|line| &line[..2]).collect::<Vec<_>>(), ["id", "a,", "c,", "d,"]);
+}
+
+#[test]
+fn a_folder_becomes_a_folder_of_the_same_names() {
+    let zst = |text: &str| zstd::encode_all(text.as_bytes(), 3).unwrap();
+    let folder = Folder::with(&[
+        ("in/b.jsonl", b"{\"text\":\"a b c\"}\n"),
+        ("in/a/x.jsonl.zst", &zst("{\"text\":\"a b c\"}\n{\"text\":\"q\"}\n")),
+        ("in/notes.md", b"not read"),
+    ]);
+    folder.stdout("dedup in --threshold 1 --output out --removed gone");
+    let opened = |name: &str| {
+        String::from_utf8(zstd::decode_all(&std::fs::read(folder.path(name)).unwrap()[..]).unwrap()).unwrap()
+    };
+    assert_eq!(opened("out/a/x.jsonl.zst"), "{\"text\":\"a b c\"}\n{\"text\":\"q\"}\n");
+    assert_eq!(folder.read("out/b.jsonl"), "");
+    assert_eq!(folder.read("gone/b.jsonl"), "{\"text\":\"a b c\"}\n");
+    let message = |args: &str| String::from_utf8(folder.run(args).stderr).unwrap();
+    assert!(message("dedup in --threshold 1").contains("name a folder"));
+    assert!(message("dedup in --threshold 1 --output in").contains("this is an input"));
+    assert!(message("dedup in/b.jsonl --threshold 1 --output k.csv").contains("jsonl and not csv"));
+}
+
+#[test]
+fn what_another_collection_has_is_dropped_first() {
+    let folder =
+        Folder::with(&[("new.txt", b"a b c d\na b c e\nx y z\nx y z\nq r\n"), ("old.txt", b"k l\na b c d\na b c d\n")]);
+    for measure in ["jaccard --threshold 0.6", "edit --threshold 1"] {
+        let args = format!("dedup new.txt --against old.txt --measure {measure} --output k.txt --groups g.csv");
+        folder.stdout(&args);
+        assert_eq!(folder.read("k.txt"), "x y z\nq r\n", "{measure}");
+        let rows: Vec<String> = folder.read("g.csv").lines().skip(1).map(|row| row[..5].to_owned()).collect();
+        assert_eq!(rows, ["1,1,2", "2,1,2", "3,2,3", "4,2,3", "5,3,5"], "{measure}");
+    }
+    // What hangs on a dropped record alone stays.
+    let folder = Folder::with(&[("new.txt", b"a b c d\nb c d e\n"), ("old.txt", b"z a b c\n")]);
+    assert_eq!(folder.stdout("dedup new.txt --against old.txt --threshold 0.6"), "b c d e\n");
+}
+
+#[test]
+fn memory_and_threads_change_no_byte() {
+    let folder = Folder::with(&[]);
+    folder.stdout("generate --records 6000 --seed 3 --words 30 --vocabulary 500 --duplicates 0.5 --output d.jsonl");
+    folder.stdout("generate --records 500 --seed 4 --words 20 --vocabulary 500 --output e.jsonl");
+    for options in [
+        "--link any --keep central",
+        "--link representative --keep longest",
+        "--measure containment --against e.jsonl",
+        "--measure overlap --threshold 26",
+        "--top 100",
+    ] {
+        let mut results = Vec::new();
+        let threshold = if options.contains("threshold") { "" } else { "--threshold 0.7" };
+        for run in ["--threads 1", "--threads 3", "--memory 2200K"] {
+            let args =
+                format!("dedup d.jsonl {threshold} {options} {run} --output k.jsonl --groups g.csv --stats s.json");
+            folder.stdout(&args);
+            let stats: serde_json::Value = serde_json::from_str(&folder.read("s.json")).unwrap();
+            let kept = folder.read("k.jsonl");
+            assert_eq!(stats["kept"], kept.lines().count(), "{args}");
+            assert_eq!(run.contains("memory"), stats["parts"].is_u64(), "{args}");
+            results.push((kept, folder.read("g.csv"), stats["pairs"].clone()));
+        }
+        assert!(results[0].0.lines().count() < 6000, "{options}");
+        assert!(results.iter().all(|result| result == &results[0]), "{options}");
+        if !options.contains("top") {
+            let again = folder.stdout(&format!("dedup k.jsonl {threshold} {options} --count"));
+            assert_eq!(again.trim(), results[0].0.lines().count().to_string(), "{options}: a second time removes more");
+        }
+    }
+}
+
+#[test]
+fn rejected_records_are_neither_kept_nor_removed() {
+    let folder = Folder::with(&[("d.jsonl", b"{\"id\":1,\"text\":\"a b\"}\n{\n{\"id\":1,\"text\":\"c d\"}\n{\"id\":2,\"text\":\"c d\"}\n{\"id\":3,\"text\":\"b a\"}\n")]);
+    folder.stdout("dedup d.jsonl --threshold 1 --rejects bad.csv --output k.jsonl --removed r.jsonl");
+    assert_eq!(folder.read("k.jsonl"), "{\"id\":1,\"text\":\"a b\"}\n{\"id\":2,\"text\":\"c d\"}\n");
+    assert_eq!(folder.read("r.jsonl"), "{\"id\":3,\"text\":\"b a\"}\n");
+}
