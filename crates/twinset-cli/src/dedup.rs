@@ -7,7 +7,7 @@ use twinset::{
     DedupOptions, Deduped, JoinOptions, Keep, Measure, Pair, Records, Seconds, Stats, Strings, TokenOptions, by_field,
     by_length,
 };
-use twinset_io::read::Inputs;
+use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{
     Collection, Content, Fate, Ids, Keeping, Output, OutputFormat, ReadOptions, Target, copy_records, load,
@@ -97,7 +97,8 @@ enum Representative {
 }
 
 impl Dedup {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
+    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+        read_stop_words(&mut self.tokens)?;
         crate::join::check_threshold(&self.join)?;
         let session = self.session.begin();
         let mut sides = self.inputs()?;

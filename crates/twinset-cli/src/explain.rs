@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use twinset::{JoinOptions, TokenOptions};
-use twinset_io::read::Inputs;
+use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::{Content, Keeping, ReadOptions, load};
 
 use crate::session::{self, SessionOptions};
@@ -36,7 +36,8 @@ const EXAMPLES: &str = "Examples:
   twinset explain titles.tsv 3 17 --tokens qgrams:3 --measure cosine --threshold 0.9 --json";
 
 impl Explain {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
+    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+        read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
         let inputs = Inputs::find([&self.input], self.read.format)?;
         let collection = load(&[inputs], &self.read, Keeping::all(Content::NamedSets(&self.tokens)), &session.run)?;

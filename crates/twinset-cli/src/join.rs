@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use twinset::{JoinOptions, Joined, Measure, Pair, Seconds, Stats, Strings, TokenOptions};
-use twinset_io::read::Inputs;
+use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{PairTable, Shown, check_outputs};
 use twinset_io::{Collection, Content, Keeping, OutputFormat, OutputOptions, ReadOptions, load};
 
@@ -61,7 +61,8 @@ const EXAMPLES: &str = "Examples:
 Columns are left,right,similarity (distance for hamming and edit), sorted by the records' order in the input.";
 
 impl Join {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
+    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+        read_stop_words(&mut self.tokens)?;
         self.check()?;
         let session = self.session.begin();
         let sides = self.inputs()?;

@@ -6,6 +6,7 @@ mod explain;
 mod join;
 pub mod model;
 mod pipeline;
+mod stream;
 mod tokenize;
 
 pub use cluster::{DedupOptions, Keep, Link, by_field, by_length};
@@ -13,4 +14,8 @@ pub use explain::{Explained, explain};
 pub use join::{Algorithm, Input, JoinOptions, Joined, Links};
 pub use model::*;
 pub use pipeline::{Deduped, Records, count, dedup, join, join_within, nearest, tokenize};
-pub use tokenize::{BlockTokenizer, Reduce, Repeats, Sets, TokenKind, TokenNames, TokenOptions, Tokenizer, token_hash};
+pub use stream::{Near, Stream};
+pub use tokenize::{
+    BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenKind, TokenNames, TokenOptions, Tokenizer,
+    token_hash,
+};

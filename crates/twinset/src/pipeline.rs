@@ -237,7 +237,7 @@ fn largest_size(input: Input<'_>) -> u32 {
 pub fn tokenize<'t>(texts: impl IntoIterator<Item = &'t str>, options: &TokenOptions) -> Result<TokenSets> {
     const RECORDS: usize = 1024;
     let texts: Vec<&str> = texts.into_iter().collect();
-    let tokenizer = Tokenizer::new(options);
+    let tokenizer = Tokenizer::new(options)?;
     let blocks = texts.par_chunks(RECORDS).map(|block| tokenizer.block(block.iter().copied()));
     let blocks = blocks.collect::<Result<Vec<_>>>()?;
     tokenizer.finish(blocks)

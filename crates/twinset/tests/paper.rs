@@ -74,7 +74,7 @@ fn example_3_positional_filter() {
 #[test]
 fn explanations_follow_the_filters() {
     let texts = ["b c d e f", "a b c d e", "b", "c c", "d d d", "e e e e", "f f f f f"];
-    let tokenizer = Tokenizer::new(&TokenOptions::default());
+    let tokenizer = Tokenizer::new(&TokenOptions::default()).unwrap();
     let block = tokenizer.block(texts).unwrap();
     let (sets, names) = tokenizer.finish_named([block]).unwrap();
     let record = |ordinal: usize| twinset::Explained { ordinal, id: ordinal.to_string(), text: texts[ordinal] };

@@ -71,8 +71,8 @@ proptest! {
     fn token_sets_overlap_as_their_tokens_do(texts in texts(), blocks in 1..4usize) {
         for kind in ["words", "qgrams:1", "qgrams:3", "qgrams:16", "shingles:1", "shingles:2", "shingles:5", "lines", "items"] {
             for repeats in [Repeats::Number, Repeats::Ignore] {
-                let options = TokenOptions { tokens: kind.parse().unwrap(), repeats, reduce: None };
-                let tokenizer = Tokenizer::new(&options);
+                let options = TokenOptions { tokens: kind.parse().unwrap(), repeats, ..TokenOptions::default() };
+                let tokenizer = Tokenizer::new(&options).unwrap();
                 let parts = texts.chunks(texts.len().div_ceil(blocks));
                 let parts: Vec<_> = parts.map(|part| tokenizer.block(part.iter().map(String::as_str)).unwrap()).collect();
                 let sets = tokenizer.finish(parts).unwrap();
@@ -96,7 +96,7 @@ proptest! {
         let whole = TokenOptions { tokens: "shingles:2".parse().unwrap(), ..TokenOptions::default() };
         let reduced = TokenOptions { reduce: Some(format!("mod:{modulus}").parse().unwrap()), ..whole.clone() };
         let named = |options: &TokenOptions| {
-            let tokenizer = Tokenizer::new(options);
+            let tokenizer = Tokenizer::new(options).unwrap();
             let block = tokenizer.block(texts.iter().map(String::as_str)).unwrap();
             let (sets, names) = tokenizer.finish_named([block]).unwrap();
             let named = |record: usize| sets.get(record).iter().map(|&token| names.get(token).to_owned()).collect::<BTreeSet<_>>();
@@ -115,4 +115,27 @@ proptest! {
             prop_assert_eq!(sets.size(record), all.size(record).min(3));
         }
     }
+}
+
+#[test]
+fn words_can_be_stemmed_and_left_out() {
+    let names = |json: &str, text: &str| {
+        let options: TokenOptions = serde_json::from_str(json).unwrap();
+        let tokenizer = Tokenizer::new(&options).unwrap();
+        let block = tokenizer.block([text]).unwrap();
+        let (sets, names) = tokenizer.finish_named([block]).unwrap();
+        let mut names: Vec<String> = sets.get(0).iter().map(|&token| names.get(token).to_owned()).collect();
+        names.sort();
+        names.join(", ")
+    };
+    let text = "The runners are running and run, running";
+    assert_eq!(names(r#"{"stem": "english"}"#, text), "and, are, run, run#2, run#3, runner, the");
+    assert_eq!(names(r#"{"stem": "en", "stop_words": "english"}"#, text), "run, run#2, runner");
+    assert_eq!(names(r#"{"stop_words": ["RUN", "the"]}"#, text), "and, are, runners, running, running#2");
+    assert_eq!(names(r#"{"tokens": "shingles:2", "stop_words": "en", "stem": "en"}"#, text), "run run, runner run");
+    let sampled = r#"{"tokens": "shingles:2", "stop_words": "en", "stem": "en", "reduce": "minwise:9"}"#;
+    assert_eq!(names(sampled, text), "run run, runner run");
+    let refused: TokenOptions = serde_json::from_str(r#"{"tokens": "qgrams:3", "stem": "en"}"#).unwrap();
+    assert!(Tokenizer::new(&refused).is_err_and(|error| error.to_string().contains("words or shingles")));
+    assert!(serde_json::from_str::<TokenOptions>(r#"{"stem": "klingon"}"#).is_err());
 }

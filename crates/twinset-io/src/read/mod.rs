@@ -22,7 +22,7 @@ pub use block::Record;
 pub use format::Format;
 pub(crate) use inputs::InputFile;
 pub use inputs::Inputs;
-pub use options::ReadOptions;
+pub use options::{ReadOptions, read_stop_words};
 pub(crate) use pieces::{Piece, for_each_piece};
 pub(crate) use reader::{for_each_block, format_of, parquet_file};
 pub(crate) use rejects::Rejects;

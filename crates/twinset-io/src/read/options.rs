@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use twinset::{StopWords, TokenOptions};
 
 use super::Format;
-use crate::ByteSize;
+use crate::{ByteSize, Error, Result};
 
 /// How files become records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,4 +54,14 @@ impl Default for ReadOptions {
             max_record: LARGEST_RECORD,
         }
     }
+}
+
+/// Reads the stop words from the file that the options name, if they name one.
+pub fn read_stop_words(options: &mut TokenOptions) -> Result<()> {
+    let Some(StopWords::File(path)) = &options.stop_words else { return Ok(()) };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Error::file(path, format!("this is neither a language that is known nor a file of stop words: {error}"))
+    })?;
+    options.stop_words = Some(StopWords::Words(text.split_whitespace().map(str::to_owned).collect()));
+    Ok(())
 }

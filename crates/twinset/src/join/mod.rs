@@ -47,6 +47,7 @@ pub use joined::Joined;
 pub use links::Links;
 pub use options::{Algorithm, JoinOptions};
 pub(crate) use suffix::suffix_filter;
+pub(crate) use verify::overlap_at_least;
 
 use std::time::Instant;
 

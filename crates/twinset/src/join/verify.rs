@@ -5,6 +5,11 @@ pub(super) fn overlap(x: &[u32], y: &[u32]) -> u32 {
     overlap_from(x, y, 0, 0).expect("any overlap is at least 0")
 }
 
+/// The number of common tokens, if that is at least `needed`.
+pub(crate) fn overlap_at_least(x: &[u32], y: &[u32], needed: u32) -> Option<u32> {
+    overlap_from(x, y, 0, needed)
+}
+
 /// `found` plus the number of common tokens, if that is at least `needed`; stops as soon as it cannot be.
 pub(super) fn overlap_from(x: &[u32], y: &[u32], found: u32, needed: u32) -> Option<u32> {
     let (mut i, mut j, mut count) = (0, 0, found);

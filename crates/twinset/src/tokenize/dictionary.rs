@@ -20,13 +20,13 @@ pub(super) const NO_WORD: u32 = u32::MAX;
 
 /// Where a token lies in its source, and which of the equal tokens in its record it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key {
-    pub(super) hash: u64,
+pub(crate) struct Key {
+    pub(crate) hash: u64,
     /// Start in the source: a byte buffer, or the word ids of a block.
     pub(super) start: u64,
     pub(super) len: u32,
     /// 1 for the first occurrence in its record.
-    pub(super) repeat: u32,
+    pub(crate) repeat: u32,
     /// The token itself, if it is short; unused where the source is no text.
     pub(super) packed: Packed,
 }
@@ -46,7 +46,7 @@ impl Key {
     }
 
     /// What it stands for in its source.
-    pub(super) fn of<'a, T>(&self, source: &'a [T]) -> &'a [T] {
+    pub(crate) fn of<'a, T>(&self, source: &'a [T]) -> &'a [T] {
         &source[self.start as usize..][..self.len as usize]
     }
 }

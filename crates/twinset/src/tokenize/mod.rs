@@ -1,12 +1,14 @@
 //! From texts to token sets.
 //!
-//! A text is cut into tokens (`text`), repeats within the record are numbered or dropped (`repeats`), a sample
-//! may be taken (`reduce`), the rest is given ids (`dictionary`), and at the end ids become ranks from rare to
-//! frequent. Blocks of records go through all of it in parallel (`tokenizer`); no string is allocated per token.
+//! A text is cut into tokens (`text`), words may be stemmed or left out (`language`), repeats within the record are
+//! numbered or dropped (`repeats`), a sample may be taken (`reduce`): all of it for one record in `cutter`. The rest is
+//! given ids (`dictionary`), and at the end ids become ranks from rare to frequent. Blocks of records go through all of it in parallel (`tokenizer`); no string is allocated per token.
 
 mod cache;
+mod cutter;
 mod dictionary;
 mod hash;
+mod language;
 mod options;
 mod packed;
 mod reduce;
@@ -18,7 +20,10 @@ mod slots;
 mod text;
 mod tokenizer;
 
+pub(crate) use cutter::{Cutter, Scratch as CutScratch};
+pub(crate) use dictionary::Key;
 pub(crate) use hash::id_hash;
 pub use hash::token_hash;
+pub use language::{Language, StopWords};
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
 pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer};

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Language, StopWords};
 use crate::model::Error;
 
 /// How texts become token sets.
@@ -30,6 +31,12 @@ pub struct TokenOptions {
     /// What becomes of a token's second occurrence in a record: number (it is another token) or ignore
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "Tokens"))]
     pub repeats: Repeats,
+    /// Compare the stems of words, as in LANGUAGE: english or en, german or de, …
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LANGUAGE", help_heading = "Tokens"))]
+    pub stem: Option<Language>,
+    /// Leave out words that mean little: those of a language, or of a file with one a line
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LANGUAGE|FILE", help_heading = "Tokens"))]
+    pub stop_words: Option<StopWords>,
     /// Keep a sample of each record's tokens: minwise:N (those with the N smallest hashes) or mod:M (one in M)
     ///
     /// Pairs of reduced records are estimates.
@@ -169,4 +176,4 @@ macro_rules! as_text {
         }
     )*};
 }
-as_text!(TokenKind, Reduce);
+as_text!(TokenKind, Reduce, Language);

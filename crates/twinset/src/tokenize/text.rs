@@ -10,27 +10,8 @@ use super::TokenKind;
 /// Appends the tokens of `text` to `buffer` and reports where each lies in it.
 pub(super) fn tokens(text: &str, kind: TokenKind, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
     match kind {
-        TokenKind::Words => words(text, buffer, push),
-        TokenKind::Shingles(length) => {
-            // The words once more, one space between each two, so that a shingle is one range.
-            let mut joined = Vec::with_capacity(text.len());
-            let mut ranges = Vec::new();
-            let from = buffer.len();
-            words(text, buffer, |start, end| ranges.push((start - from, end - from)));
-            for range in &mut ranges {
-                let start = joined.len();
-                joined.extend_from_slice(&buffer[from + range.0..from + range.1]);
-                *range = (start, joined.len());
-                joined.push(b' ');
-            }
-            buffer.truncate(from);
-            buffer.append(&mut joined);
-            // A text with fewer words is a single token.
-            let length = (length.get() as usize).min(ranges.len()).max(1);
-            for run in ranges.windows(length) {
-                push(from + run[0].0, from + run[length - 1].1);
-            }
-        }
+        // Shingles are made of words.
+        TokenKind::Words | TokenKind::Shingles(_) => words(text, buffer, push),
         TokenKind::QGrams(length) => {
             let from = buffer.len();
             lower_with_single_spaces(text, buffer);
@@ -47,6 +28,21 @@ pub(super) fn tokens(text: &str, kind: TokenKind, buffer: &mut Vec<u8>, mut push
             }
         }
     }
+}
+
+/// Turns words into runs of so many, with one space between each two; fewer words are a single run. The buffer then holds
+/// the words once more.
+pub(super) fn join_runs(length: usize, buffer: &mut Vec<u8>, ranges: &mut Vec<(usize, usize)>) {
+    let mut joined = Vec::with_capacity(buffer.len());
+    for range in &mut *ranges {
+        let start = joined.len();
+        joined.extend_from_slice(&buffer[range.0..range.1]);
+        *range = (start, joined.len());
+        joined.push(b' ');
+    }
+    *buffer = joined;
+    let length = length.min(ranges.len()).max(1);
+    *ranges = ranges.windows(length).map(|run| (run[0].0, run[length - 1].1)).collect();
 }
 
 fn push_bytes(token: &str, buffer: &mut Vec<u8>, push: &mut impl FnMut(usize, usize)) {

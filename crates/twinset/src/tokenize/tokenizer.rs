@@ -4,19 +4,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cache::TokenCache;
+use super::cutter::{Cut, Cutter, Scratch as CutScratch};
 use super::dictionary::{Dictionary, Key, TokenStore};
-use super::packed::Packed;
-use super::repeats::RepeatCounter;
 use super::runs::RunStore;
 use super::shingles::Shingles;
-use super::{Repeats, TokenKind, TokenOptions, reduce, text};
-use crate::model::{Error, Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
+use super::{TokenKind, TokenOptions};
+use crate::model::{Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
 
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
 ///
 /// ```
 /// # use twinset::{TokenOptions, Tokenizer};
-/// let tokenizer = Tokenizer::new(&TokenOptions::default());
+/// let tokenizer = Tokenizer::new(&TokenOptions::default())?;
 /// let first = tokenizer.block(["yes as soon as possible"])?;
 /// let second = tokenizer.block(["as soon as possible please"])?;
 /// let sets = tokenizer.finish([first, second])?;
@@ -25,8 +24,7 @@ use crate::model::{Error, Result, Run, Spill, SpilledSets, TokenBlock, TokenSets
 /// # Ok::<(), twinset::Error>(())
 /// ```
 pub struct Tokenizer {
-    options: TokenOptions,
-    cut: Cut,
+    cutter: Cutter,
     dictionary: Dictionary<TokenStore>,
     /// Those of threads that are between two blocks.
     scratches: Mutex<Vec<Scratch>>,
@@ -70,21 +68,6 @@ impl Sets {
     }
 }
 
-/// What the first pass makes of a text.
-#[derive(Clone, Copy)]
-enum Cut {
-    /// Its tokens.
-    Tokens(TokenKind),
-    /// Its words, in order and with repeats, for shingles to be made of at the end: a shingle is then known by the ids of
-    /// its words, which take a fraction of the memory of its text, and most shingles need not be known at all.
-    WordStream(usize),
-    /// All runs of so many characters of the text as it stands, padded at both ends.
-    PaddedGrams(usize),
-}
-
-/// Stands before and after a text whose q-grams are to tell where it begins and ends. Any character will do.
-const PADDING: u8 = 1;
-
 /// A scratch with a larger buffer is not kept.
 const LARGE_BUFFER: usize = 1 << 20;
 
@@ -102,25 +85,24 @@ const BATCH: usize = 1 << 13;
 
 impl Tokenizer {
     /// A tokenizer with an empty dictionary.
-    pub fn new(options: &TokenOptions) -> Self {
+    pub fn new(options: &TokenOptions) -> Result<Self> {
         let cut = match options.tokens {
             TokenKind::Shingles(length) if options.reduce.is_none() && length.get() > 1 => {
                 Cut::WordStream(length.get() as usize)
             }
             kind => Cut::Tokens(kind),
         };
-        Self {
-            options: options.clone(),
-            cut,
-            dictionary: Dictionary::new(TokenStore::default, 0),
-            scratches: Mutex::default(),
-            spilling: None,
-        }
+        Ok(Self::with(Cutter::new(options, cut)?))
+    }
+
+    fn with(cutter: Cutter) -> Self {
+        let dictionary = Dictionary::new(TokenStore::default, 0);
+        Self { cutter, dictionary, scratches: Mutex::default(), spilling: None }
     }
 
     /// The same, for [`finish_within`](Self::finish_within) the memory that the run allows.
     pub fn within(options: &TokenOptions, run: &Run) -> Result<Self> {
-        let mut tokenizer = Self::new(options);
+        let mut tokenizer = Self::new(options)?;
         if run.memory.is_some() {
             let spill = Spill::create(run)?;
             tokenizer.spilling = Some(Spilling { spill, run: run.clone(), kept: AtomicU64::new(0) });
@@ -130,7 +112,7 @@ impl Tokenizer {
 
     /// Padded q-grams of the texts as they stand, repeats numbered.
     pub(crate) fn padded_grams(length: u32) -> Self {
-        Self { cut: Cut::PaddedGrams(length as usize), ..Self::new(&TokenOptions::default()) }
+        Self::with(Cutter::padded_grams(length as usize))
     }
 
     /// Starts a block of records.
@@ -213,8 +195,8 @@ impl Tokenizer {
 
     /// How to make shingles of the words, if it is those that are wanted.
     fn shingles(&self) -> Option<Shingles<'static>> {
-        match self.cut {
-            Cut::WordStream(length) => Some(Shingles { length, repeats: self.options.repeats, spilled: None }),
+        match self.cutter.cut {
+            Cut::WordStream(length) => Some(Shingles { length, repeats: self.cutter.repeats, spilled: None }),
             _ => None,
         }
     }
@@ -281,13 +263,7 @@ pub struct BlockTokenizer<'t> {
 
 /// What a thread needs for its work, and keeps from block to block.
 struct Scratch {
-    /// The text of the current record, in the form in which it is compared.
-    buffer: Vec<u8>,
-    /// Where its tokens lie in the buffer.
-    ranges: Vec<(usize, usize)>,
-    /// All tokens, where a sample is to be chosen from them.
-    keys: Vec<Key>,
-    repeats: RepeatCounter,
+    cutting: CutScratch,
     cache: TokenCache,
     /// Tokens that were not in the cache, their texts, and where in the block their ids belong.
     missing: Vec<Key>,
@@ -299,10 +275,7 @@ struct Scratch {
 impl Scratch {
     fn new() -> Self {
         Self {
-            buffer: Vec::new(),
-            ranges: Vec::new(),
-            keys: Vec::new(),
-            repeats: RepeatCounter::default(),
+            cutting: CutScratch::default(),
             cache: TokenCache::new(),
             missing: Vec::new(),
             missing_text: Vec::new(),
@@ -315,59 +288,17 @@ impl Scratch {
 impl BlockTokenizer<'_> {
     /// Adds a record.
     pub fn push(&mut self, text: &str) -> Result<()> {
-        let Scratch { buffer, ranges, keys, .. } = &mut self.scratch;
-        buffer.clear();
-        ranges.clear();
-        keys.clear();
-        match self.tokenizer.cut {
-            Cut::Tokens(kind) => text::tokens(text, kind, buffer, |start, end| ranges.push((start, end))),
-            Cut::WordStream(_) => text::tokens(text, TokenKind::Words, buffer, |start, end| ranges.push((start, end))),
-            Cut::PaddedGrams(length) => {
-                buffer.resize(length - 1, PADDING);
-                buffer.extend_from_slice(text.as_bytes());
-                buffer.resize(buffer.len() + length - 1, PADDING);
-                text::grams(buffer, length, |start, end| ranges.push((start, end)));
-            }
-        }
-        // Room to read a packed token at any place.
-        buffer.resize(buffer.len() + size_of::<Packed>(), 0);
         let before = self.block.ids.len();
-        let ranges = std::mem::take(&mut self.scratch.ranges);
-        let count = u32::try_from(ranges.len()).map_err(|_| too_many_tokens())?;
-        self.scratch.repeats.begin(ranges.len());
-        for (place, &(start, end)) in (0..count).zip(&ranges) {
-            let Scratch { buffer, keys, repeats, .. } = &mut self.scratch;
-            let mut key = Key::in_text(buffer, start, end);
-            if !matches!(self.tokenizer.cut, Cut::WordStream(_)) {
-                let token = &buffer[start..end];
-                let same = |earlier: u32| buffer[ranges[earlier as usize].0..ranges[earlier as usize].1] == *token;
-                let repeat = repeats.count(key.hash, place, same);
-                if repeat > 1 && self.tokenizer.options.repeats == Repeats::Ignore {
-                    continue;
-                }
-                if repeat > 1 {
-                    key.number(repeat);
-                }
-            }
-            match self.tokenizer.options.reduce {
-                Some(_) => keys.push(key),
-                None => self.look_up(&key)?,
-            }
-        }
-        self.scratch.ranges = ranges;
-        if let Some(how) = self.tokenizer.options.reduce {
-            let mut keys = std::mem::take(&mut self.scratch.keys);
-            reduce::reduce(&mut keys, &self.scratch.buffer, how);
-            keys.iter().try_for_each(|key| self.look_up(key))?;
-            self.scratch.keys = keys;
-        }
+        let mut cutting = std::mem::take(&mut self.scratch.cutting);
+        self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| self.look_up(buffer, key))?;
+        self.scratch.cutting = cutting;
         self.block.lengths.push((self.block.ids.len() - before) as u32);
         Ok(())
     }
 
     /// Adds a token's id, or leaves a place for it until the next tokens that are missing are looked up together.
-    fn look_up(&mut self, key: &Key) -> Result<()> {
-        let Scratch { buffer, cache, missing, missing_text, missing_places, .. } = &mut self.scratch;
+    fn look_up(&mut self, buffer: &[u8], key: &Key) -> Result<()> {
+        let Scratch { cache, missing, missing_text, missing_places, .. } = &mut self.scratch;
         if let Some(id) = cache.get(key) {
             self.block.ids.push(id);
             return Ok(());
@@ -390,7 +321,7 @@ impl BlockTokenizer<'_> {
             spilling.keep(&mut self.block)?;
         }
         // A scratch that a huge record has blown up is not kept.
-        if self.scratch.buffer.capacity() <= LARGE_BUFFER {
+        if self.scratch.cutting.buffer.capacity() <= LARGE_BUFFER {
             self.tokenizer.scratches.lock().expect("no thread panics with the scratches").push(self.scratch);
         }
         Ok(self.block)
@@ -410,8 +341,4 @@ impl BlockTokenizer<'_> {
         missing_ids.clear();
         Ok(())
     }
-}
-
-fn too_many_tokens() -> Error {
-    Error::TooMany { what: "tokens in a record", limit: u64::from(u32::MAX) }
 }
