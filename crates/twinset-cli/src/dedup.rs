@@ -24,37 +24,43 @@ pub(crate) struct Dedup {
     #[arg(required = true)]
     input: Vec<PathBuf>,
     #[command(flatten)]
-    join: JoinOptions,
+    pub(crate) join: JoinOptions,
     #[command(flatten)]
-    dedup: DedupOptions,
+    pub(crate) dedup: DedupOptions,
     /// Only records that agree in this field are near duplicates
     #[arg(long, value_name = "FIELD")]
-    same: Option<String>,
+    pub(crate) same: Option<String>,
     /// Also drop what is near a record of FILE
     #[arg(long, value_name = "FILE")]
-    against: Option<PathBuf>,
+    pub(crate) against: Option<PathBuf>,
+    /// Decide on each record as it arrives, against those kept before it, and write it at once
+    #[arg(long)]
+    pub(crate) stream: bool,
+    /// With --stream: remember only the N records kept last
+    #[arg(long, value_name = "N", requires = "stream")]
+    pub(crate) window: Option<usize>,
     /// Write the records kept to KEPT instead of standard output, each as it stood; a folder if there are several inputs
     #[arg(long, short, value_name = "KEPT", help_heading = "Output")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Write the records left out to FILE, each as it stood; a folder if there are several inputs
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    removed: Option<PathBuf>,
+    pub(crate) removed: Option<PathBuf>,
     /// Write the group and the representative of each record to FILE: csv, jsonl or parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    groups: Option<PathBuf>,
+    pub(crate) groups: Option<PathBuf>,
     /// Add this field of each record to --groups; repeat it for several
     #[arg(long, value_name = "FIELD", help_heading = "Output")]
     show: Vec<String>,
     /// Only the number of records that would be kept
     #[arg(long, help_heading = "Output", conflicts_with_all = ["output", "removed"])]
-    count: bool,
+    pub(crate) count: bool,
     /// Write what was done as JSON: candidates after each filter, seconds of each stage, peak memory
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    stats: Option<PathBuf>,
+    pub(crate) stats: Option<PathBuf>,
     #[command(flatten)]
-    tokens: TokenOptions,
+    pub(crate) tokens: TokenOptions,
     #[command(flatten)]
-    read: ReadOptions,
+    pub(crate) read: ReadOptions,
     #[command(flatten)]
     session: SessionOptions,
 }
@@ -68,6 +74,8 @@ const EXAMPLES: &str = "Examples:
     twinset dedup docs.jsonl --threshold 0.8 --keep longest --link representative --output kept.jsonl --groups groups.csv
   Training texts that are not in the test set:
     twinset dedup train.jsonl --against test.jsonl --threshold 0.6 --output clean.jsonl
+  Lines that a program prints, each kind once, as they come:
+    tail -f log.txt | twinset dedup - --stream --window 10000 --threshold 0.8
 
 Records are written byte for byte, in their order and format. The columns of --groups are
 record,group,representative,similarity (distance for hamming and edit), one row for each record.";
@@ -102,6 +110,9 @@ impl Dedup {
         crate::join::check_threshold(&self.join)?;
         let session = self.session.begin();
         let mut sides = self.inputs()?;
+        if self.stream {
+            return self.run_stream(&session, &sides[0]);
+        }
         sides[0].spool(&session.run)?;
         let outputs = self.open(&sides)?;
         let collection = self.load(&sides, &session)?;

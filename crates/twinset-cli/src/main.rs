@@ -8,6 +8,7 @@ mod interrupt;
 mod join;
 mod progress;
 mod session;
+mod stream;
 
 use std::process::ExitCode;
 

@@ -130,3 +130,84 @@ fn rejected_records_are_neither_kept_nor_removed() {
     assert_eq!(folder.read("k.jsonl"), "{\"id\":1,\"text\":\"a b\"}\n{\"id\":2,\"text\":\"c d\"}\n");
     assert_eq!(folder.read("r.jsonl"), "{\"id\":3,\"text\":\"b a\"}\n");
 }
+
+#[test]
+fn a_stream_is_decided_record_by_record() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    // Each answer must be there before the next record is sent.
+    let twinset = assert_cmd::cargo::cargo_bin("twinset");
+    let exchange = |args: &str, header: &str, records: &[(&str, bool)]| {
+        let mut child = Command::new(&twinset)
+            .args(args.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut line = String::new();
+        if !header.is_empty() {
+            input.write_all(header.as_bytes()).unwrap();
+            output.read_line(&mut line).unwrap();
+            assert_eq!(line, header);
+        }
+        for (record, is_kept) in records {
+            input.write_all(record.as_bytes()).unwrap();
+            input.flush().unwrap();
+            if *is_kept {
+                line.clear();
+                output.read_line(&mut line).unwrap();
+                assert_eq!(&line, record, "{args}");
+            }
+        }
+        drop(input);
+        line.clear();
+        output.read_line(&mut line).unwrap();
+        assert_eq!(line, "", "{args}");
+        assert!(child.wait().unwrap().success());
+    };
+    exchange(
+        "dedup - --stream --threshold 0.6",
+        "",
+        &[("a b c\n", true), ("x\r\n", true), ("a b c d\n", false), ("a c\n", false)],
+    );
+    exchange(
+        "dedup - --stream --threshold 0.6 --window 1",
+        "",
+        &[("a b c\n", true), ("x\n", true), ("a b c d\n", true)],
+    );
+    exchange(
+        "dedup - --stream --format csv --text text --threshold 1",
+        "id,text\r\n",
+        &[("1,\"a, b\"\r\n", true), ("2,b a\r\n", false), ("3,c\r\n", true)],
+    );
+    exchange("dedup - --stream --format tsv --threshold 1", "id\ttext\n", &[("1\ta b\n", true), ("2\tb a\n", false)]);
+    exchange(
+        "dedup - --stream --format jsonl --threshold 1",
+        "",
+        &[("{\"text\":\"a b\"}\n", true), ("{\"text\":\"b  a\"}\n", false), ("{\"text\":\"\"}\n", true)],
+    );
+}
+
+#[test]
+fn a_stream_says_what_it_cannot_do() {
+    let folder = Folder::with(&[("d.txt", b"a b\nb a\nc\n")]);
+    assert_eq!(folder.stdout("dedup d.txt --stream --threshold 1 --removed r.txt"), "a b\nc\n");
+    assert_eq!(folder.read("r.txt"), "b a\n");
+    let message = |args: &str, input: &[u8]| {
+        let output = folder.command(args).write_stdin(input).output().unwrap();
+        assert!(!output.status.success(), "{args}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(message("dedup d.txt --stream --threshold 1 --groups g.csv", b"").contains("--groups needs to know all"));
+    assert!(
+        message("dedup - --stream --threshold 1 --format jsonl", b"{\"text\":1}\n{\n").contains("standard input:2")
+    );
+    assert!(message("dedup - --stream --threshold 1", b"a\nb\xff\n").contains("standard input:2:2"));
+    let open = [b"id,text\n1,\"".as_slice(), &vec![b'x'; 1 << 20]].concat();
+    assert!(
+        message("dedup - --stream --threshold 1 --format csv --max-record 64K", &open)
+            .contains("a quote may be left open")
+    );
+}

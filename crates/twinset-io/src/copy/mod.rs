@@ -41,14 +41,16 @@ pub fn copy_records(
         if format_of(file, options)? == Format::Parquet {
             parquet::copy(file, &mut records, &mut sides, fate, run)?;
         } else {
+            let mut last = None;
             for_each_piece(file, options, run, |piece| {
                 match piece {
                     Piece::Around(bytes) => sides.around(bytes, records.position == 0)?,
                     Piece::Record(bytes) => {
-                        if let Some(fate) = fate(records.next_ordinal()) {
-                            sides.record(bytes, fate)?;
-                        }
+                        last = fate(records.next_ordinal());
+                        last.map_or(Ok(()), |fate| sides.record(bytes, fate))?;
                     }
+                    Piece::End(bytes) if records.position == 0 => sides.around(bytes, true)?,
+                    Piece::End(bytes) => last.map_or(Ok(()), |fate| sides.record(bytes, fate))?,
                 }
                 run.check()?;
                 Ok(!records.are_done())

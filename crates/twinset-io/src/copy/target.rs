@@ -63,6 +63,11 @@ impl Target {
         }
     }
 
+    /// The output for a single input file.
+    pub fn into_single(mut self) -> Result<Output> {
+        self.open(0)
+    }
+
     /// The output for the input file at a position.
     pub(super) fn open(&mut self, at: usize) -> Result<Output> {
         match self {

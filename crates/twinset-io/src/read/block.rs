@@ -120,6 +120,11 @@ impl Block {
 }
 
 impl Bad {
+    /// The same, with what else the user can do.
+    pub(super) fn with_remedy(self) -> Self {
+        Self { reason: format!("{} (--rejects FILE goes on without such records)", self.reason), ..self }
+    }
+
     pub(crate) fn place(&self, file: &str) -> Place {
         Place { file: file.to_owned(), line: self.line, column: self.column }
     }

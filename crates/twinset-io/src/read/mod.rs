@@ -3,6 +3,7 @@
 //! `inputs` finds the files, `stream` opens one (decompressed and decoded), one file per format cuts it into
 //! blocks on one thread at a time, and each block is parsed on the thread that will use it.
 
+mod arrivals;
 mod block;
 mod delimited;
 mod fields;
@@ -17,6 +18,7 @@ mod reader;
 mod rejects;
 mod stream;
 
+pub use arrivals::{Arrival, for_each_arrival};
 pub(crate) use block::Bad;
 pub use block::Record;
 pub use format::Format;

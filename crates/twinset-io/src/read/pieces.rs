@@ -13,11 +13,22 @@ use super::{Format, ReadOptions};
 use crate::{Error, Result};
 
 /// What a file is made of.
+#[derive(Clone, Copy)]
 pub(crate) enum Piece<'a> {
     /// What is no record: a byte order mark, a header, blank lines.
     Around(&'a [u8]),
     /// A record with what ends it. One that is longer than allowed comes empty.
     Record(&'a [u8]),
+    /// More of what ends the record before.
+    End(&'a [u8]),
+}
+
+impl Piece<'_> {
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Around(bytes) | Self::Record(bytes) | Self::End(bytes) => bytes,
+        }
+    }
 }
 
 /// Calls `visit` for all pieces of a file of lines or rows, decompressed, until it returns false.
@@ -41,11 +52,12 @@ pub(crate) fn for_each_piece(
     let mut visit = |piece: Piece<'_>| match piece {
         Piece::Around(bytes) if is_wide => visit(Piece::Around(&widened(bytes, encoding))),
         Piece::Record(bytes) if is_wide => visit(Piece::Record(&widened(bytes, encoding))),
+        Piece::End(bytes) if is_wide => visit(Piece::End(&widened(bytes, encoding))),
         piece => visit(piece),
     };
     let largest = usize::try_from(options.max_record.bytes()).unwrap_or(usize::MAX);
     let cut = match format {
-        Format::Csv => rows(stream, delimiter(format, path, options)?, options.no_header, &mut visit),
+        Format::Csv => rows(stream, largest, delimiter(format, path, options)?, options.no_header, &mut visit),
         _ => lines(stream, largest, &mut visit, |line, number| match format {
             Format::Jsonl => !line.trim_ascii().is_empty(),
             Format::Tsv => !matches!(line, b"\n" | b"\r\n") && (options.no_header || number > 1),
@@ -120,6 +132,7 @@ fn lines(
 /// Cuts rows of csv. What ends a row, and blank lines after it, belong to it.
 fn rows(
     stream: Stream,
+    largest: usize,
     delimiter: u8,
     no_header: bool,
     visit: &mut impl FnMut(Piece<'_>) -> Result<bool>,
@@ -129,58 +142,58 @@ fn rows(
         .has_headers(false)
         .flexible(true)
         .buffer_capacity(1 << 16)
-        .from_reader(Remembering { inner: stream, bytes: Vec::new(), start: 0 });
+        .from_reader(Remembering { inner: stream, largest, bytes: Vec::new(), start: 0 });
     let read_failure = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("this is not csv: {other:?}")),
     };
     let mut record = csv::ByteRecord::new();
-    let mut is_first = true;
-    let mut pending = None;
+    let mut is_header = !no_header;
+    let mut is_before_all = true;
     loop {
         let more = reader.read_byte_record(&mut record).map_err(read_failure)?;
-        let start = if more { record.position().map_or(0, csv::Position::byte) } else { u64::MAX };
-        let remembering = reader.get_mut();
-        let start = remembering.after_line_ends(start);
-        let before = remembering.take_until(start);
-        let piece = match pending.replace(()) {
-            None => Piece::Around(&before),
-            Some(()) if std::mem::replace(&mut is_first, false) && !no_header => Piece::Around(&before),
-            Some(()) => Piece::Record(&before),
-        };
-        let is_nothing = matches!(piece, Piece::Around(bytes) if bytes.is_empty());
-        if !is_nothing && !visit(piece)? || !more {
+        let end = reader.position().byte();
+        let mut bytes = reader.get_mut().take_through(end);
+        // A row is handed on as soon as it ends. More line ends may follow later, and stand before the next.
+        let row = bytes.split_off(bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count());
+        let before = if is_before_all { Piece::Around(&bytes) } else { Piece::End(&bytes) };
+        if !bytes.is_empty() && !visit(before)? || !more {
             return Ok(());
         }
+        let piece = if std::mem::take(&mut is_header) { Piece::Around(&row) } else { Piece::Record(&row) };
+        if !visit(piece)? {
+            return Ok(());
+        }
+        is_before_all = false;
     }
 }
 
 /// Remembers what was read from a place on.
 struct Remembering {
     inner: Stream,
+    /// The longest row.
+    largest: usize,
     bytes: Vec<u8>,
     /// The place of the first byte.
     start: u64,
 }
 
 impl Remembering {
-    /// The place of the first byte from `place` on that ends no line, as far as was read.
-    fn after_line_ends(&self, place: u64) -> u64 {
-        let Some(rest) = place.checked_sub(self.start).and_then(|at| self.bytes.get(at as usize..)) else {
-            return place;
-        };
-        place + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count() as u64
-    }
-
-    fn take_until(&mut self, place: u64) -> Vec<u8> {
+    /// Takes what stands before a place, and the line ends after it, as far as they were read.
+    fn take_through(&mut self, place: u64) -> Vec<u8> {
         let length = (place.saturating_sub(self.start)).min(self.bytes.len() as u64) as usize;
-        self.start += length as u64;
-        self.bytes.drain(..length).collect()
+        let ends = self.bytes[length..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        self.start += (length + ends) as u64;
+        self.bytes.drain(..length + ends).collect()
     }
 }
 
 impl Read for Remembering {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.bytes.len() > self.largest.saturating_add(1 << 17) {
+            let reason = "a row is longer than --max-record allows; a quote may be left open";
+            return Err(io::Error::other(reason));
+        }
         let length = self.inner.read(buffer)?;
         self.bytes.extend_from_slice(&buffer[..length]);
         Ok(length)

@@ -74,10 +74,7 @@ pub(crate) fn for_each_block<T: Send>(
         let file = block.file().to_owned();
         let noted = match (rejects, bad.first()) {
             (Some(rejects), _) => rejects.lock().expect("no writer panics").add(index, &file, bad),
-            (None, Some(first)) => Err(Error::Record {
-                place: first.place(&file),
-                reason: format!("{} (--rejects FILE goes on without such records)", first.reason),
-            }),
+            (None, Some(_)) => Err(self::bad(&file, &bad.swap_remove(0).with_remedy())),
             (None, None) => Ok(()),
         };
         let info = BlockInfo { collection, file_at, file, bad: bad_positions };
@@ -178,7 +175,7 @@ impl<'a> Reader<'a> {
         let encoding = self.options.encoding.as_deref().map(stream::encoding).transpose()?;
         let stream = stream::open(input, encoding, self.run)?;
         let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
-        let header = |names: &[&str]| self.header(names, delimiter, &name);
+        let header = |names: &[&str]| fields_of(names, delimiter, &name, self.options, &self.wanted);
         let (fields, payload, first_line, cutter) = match format {
             Format::Csv => {
                 let mut rows = RowBlocks::new(stream, delimiter, largest);
@@ -238,20 +235,26 @@ impl<'a> Reader<'a> {
         let first = Some(Block { source: source.clone(), first_line, payload, bad: Vec::new() });
         Ok(OpenFile { path: path.to_owned(), source, cutter, first, next_row: 1 })
     }
+}
 
-    /// Finds the fields among the names of the first row, or among numbers where there is no header.
-    fn header(&self, names: &[&str], delimiter: u8, file: &str) -> Result<Fields> {
-        if names.is_empty() {
-            // An empty file has no fields, and no record that would need them.
-            return Fields::in_header(&Wanted::default(), &[], delimiter, file);
-        }
-        if !self.options.no_header {
-            return Fields::in_header(&self.wanted, names, delimiter, file);
-        }
-        let numbers: Vec<String> = (1..=names.len()).map(|number| number.to_string()).collect();
-        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
-        Fields::in_header(&self.wanted, &numbers, delimiter, file)
+/// Finds the fields among the names of the first row, or among numbers where there is no header.
+pub(super) fn fields_of(
+    names: &[&str],
+    delimiter: u8,
+    file: &str,
+    options: &ReadOptions,
+    wanted: &Wanted,
+) -> Result<Fields> {
+    if names.is_empty() {
+        // An empty file has no fields, and no record that would need them.
+        return Fields::in_header(&Wanted::default(), &[], delimiter, file);
     }
+    if !options.no_header {
+        return Fields::in_header(wanted, names, delimiter, file);
+    }
+    let numbers: Vec<String> = (1..=names.len()).map(|number| number.to_string()).collect();
+    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+    Fields::in_header(wanted, &numbers, delimiter, file)
 }
 
 /// The format of a file: the one asked for, or the one of its ending.
@@ -279,12 +282,12 @@ pub(super) fn delimiter(format: Format, path: &Path, options: &ReadOptions) -> R
     }
 }
 
-fn without_newline(line: &[u8]) -> &[u8] {
+pub(super) fn without_newline(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-fn bad(file: &str, bad: &Bad) -> Error {
+pub(super) fn bad(file: &str, bad: &Bad) -> Error {
     Error::Record { place: bad.place(file), reason: bad.reason.clone() }
 }
 

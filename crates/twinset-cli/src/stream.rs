@@ -1,0 +1,81 @@
+//! `twinset dedup --stream`: decides on each record as it arrives.
+
+use std::io::Write;
+
+use twinset::Stream;
+use twinset_io::read::{Arrival, Inputs, for_each_arrival};
+use twinset_io::{Output, Target};
+
+use crate::dedup::Dedup;
+use crate::session::{Session, count};
+
+impl Dedup {
+    /// Copies each record that is kept to the output before the next one is read.
+    pub(crate) fn run_stream(&self, session: &Session, inputs: &Inputs) -> anyhow::Result<()> {
+        self.check_stream()?;
+        let mut kept = Target::open_for(self.output.as_deref(), inputs, &self.read)?.into_single()?;
+        let mut removed = match self.removed.as_deref() {
+            Some(path) => Some(Target::open_for(Some(path), inputs, &self.read)?.into_single()?),
+            None => None,
+        };
+        let mut stream = Stream::new(&self.join, &self.tokens, self.window)?;
+        let (mut arrived, mut dropped, mut is_kept) = (0, 0, true);
+        let rejected = for_each_arrival(inputs, &self.read, &session.run, |arrival| {
+            let bytes = match arrival {
+                Arrival::Around(bytes) => {
+                    if let Some(removed) = removed.as_mut().filter(|_| arrived == 0) {
+                        write(removed, bytes)?;
+                    }
+                    return write(&mut kept, bytes);
+                }
+                Arrival::End(bytes) => bytes,
+                Arrival::Record(text, bytes) => {
+                    is_kept = stream.arrive(text)?.is_none();
+                    (arrived, dropped) = (arrived + 1, dropped + u64::from(!is_kept));
+                    bytes
+                }
+            };
+            match &mut removed {
+                _ if is_kept => write(&mut kept, bytes),
+                Some(removed) => write(removed, bytes),
+                None => Ok(()),
+            }
+        })?;
+        kept.finish()?;
+        removed.map_or(Ok(()), Output::finish)?;
+        let mut lines = vec![count(arrived, "record")];
+        if let Some(file) = &self.read.rejects {
+            lines.push(format!("{} left out, see {}", count(rejected, "bad record"), file.display()));
+        }
+        lines.push(format!("{} kept, {dropped} removed", count(arrived - dropped, "record")));
+        session.summarize(&lines);
+        Ok(())
+    }
+
+    /// Refuses what needs all records.
+    fn check_stream(&self) -> anyhow::Result<()> {
+        let needs_all = [
+            ("--top", self.join.top.is_some()),
+            ("--best", self.join.best),
+            ("--same", self.same.is_some()),
+            ("--against", self.against.is_some()),
+            ("--groups", self.groups.is_some()),
+            ("--count", self.count),
+            ("--stats", self.stats.is_some()),
+            ("--keep", self.dedup.keep != twinset::Keep::First),
+        ];
+        match needs_all.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((option, _)) => {
+                let reason =
+                    format!("{option} needs to know all records, and a stream has no end; leave out one of the two");
+                Err(twinset_io::Error::Usage(reason).into())
+            }
+        }
+    }
+}
+
+/// Writes at once.
+fn write(output: &mut Output, bytes: &[u8]) -> twinset_io::Result<()> {
+    output.write_all(bytes).and_then(|()| output.flush()).map_err(|error| output.failure(&error))
+}

@@ -1,0 +1,174 @@
+//! Records of a stream, one by one, as soon as they have arrived.
+
+use std::sync::Arc;
+
+use encoding_rs::{Encoding, UTF_8};
+use twinset::Run;
+
+use super::block::{Block, Payload, Source};
+use super::delimited::Rows;
+use super::fields::{Fields, Wanted};
+use super::lines::{not_utf8, too_long};
+use super::pieces::{Piece, for_each_piece};
+use super::reader::{bad, delimiter, fields_of, format_of, without_newline};
+use super::{Bad, Format, InputFile, Inputs, ReadOptions, Rejects, stream};
+use crate::{Error, Result};
+
+/// What arrived.
+pub enum Arrival<'a> {
+    /// What is no record: a byte order mark, a header, blank lines.
+    Around(&'a [u8]),
+    /// A record: its text, and its bytes with what ends it.
+    Record(&'a str, &'a [u8]),
+    /// More of what ends the record before.
+    End(&'a [u8]),
+}
+
+/// Calls `visit` for all that a single file, pipe or standard input holds, each time as soon as it is there. Returns how
+/// many bad records were rejected.
+pub fn for_each_arrival(
+    inputs: &Inputs,
+    options: &ReadOptions,
+    run: &Run,
+    mut visit: impl FnMut(Arrival<'_>) -> Result<()>,
+) -> Result<u64> {
+    let [file] = inputs.files.as_slice() else {
+        return Err(Error::Usage("records arrive from one file or from standard input; name only one".to_owned()));
+    };
+    let mut rejects = options.rejects.as_deref().map(Rejects::create).transpose()?;
+    let mut parser = Parser::new(file, options)?;
+    for_each_piece(file, options, run, |piece| {
+        run.check()?;
+        match piece {
+            Piece::Around(bytes) => {
+                parser.header(bytes)?;
+                visit(Arrival::Around(bytes))?;
+            }
+            Piece::End(bytes) => visit(Arrival::End(bytes))?,
+            Piece::Record(bytes) => match (parser.text(bytes)?, &mut rejects) {
+                (Ok(text), _) => visit(Arrival::Record(&text, bytes))?,
+                (Err(record), Some(rejects)) => rejects.write(&parser.name, &record)?,
+                (Err(record), None) => return Err(bad(&parser.name, &record.with_remedy())),
+            },
+        }
+        parser.line += memchr::memchr_iter(b'\n', piece.bytes()).count() as u64;
+        Ok(true)
+    })?;
+    rejects.map_or(Ok(0), Rejects::finish)
+}
+
+/// Finds the text of each record.
+struct Parser<'a> {
+    options: &'a ReadOptions,
+    name: String,
+    format: Format,
+    encoding: &'static Encoding,
+    delimiter: u8,
+    wanted: Wanted,
+    /// Known once the header, or the first record, is there.
+    source: Option<Arc<Source>>,
+    line: u64,
+}
+
+impl<'a> Parser<'a> {
+    fn new(file: &InputFile, options: &'a ReadOptions) -> Result<Self> {
+        let format = format_of(file, options)?;
+        if format == Format::Parquet {
+            return Err(Error::file(&file.path, "parquet does not arrive record by record; leave out --stream"));
+        }
+        let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?.unwrap_or(UTF_8);
+        let (name, delimiter) = (file.title(), delimiter(format, &file.path, options)?);
+        let wanted = Wanted::new(options, &[]);
+        let mut parser = Self { options, name, format, encoding, delimiter, wanted, source: None, line: 1 };
+        match format {
+            Format::Txt => parser.know(Fields::in_header(&parser.wanted, &["text"], delimiter, &parser.name)?),
+            Format::Jsonl => parser.know(Fields::by_name(&parser.wanted)),
+            _ => {}
+        }
+        Ok(parser)
+    }
+
+    fn know(&mut self, fields: Fields) {
+        let largest = self.options.max_record.bytes();
+        self.source = Some(Arc::new(Source { name: self.name.clone(), format: self.format, fields, largest }));
+    }
+
+    /// Learns the fields from the header, unless this is a byte order mark or a blank line.
+    fn header(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some((encoding, length)) = Encoding::for_bom(bytes).filter(|&(_, length)| length == bytes.len()) {
+            debug_assert_eq!(length, bytes.len());
+            self.encoding = encoding;
+            return Ok(());
+        }
+        if self.source.is_some() || self.options.no_header {
+            return Ok(());
+        }
+        let line = self.decode(bytes).map_err(|record| bad(&self.name, &record))?;
+        if !without_newline(line.as_bytes()).is_empty() {
+            self.learn(&line)?;
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, line: &str) -> Result<()> {
+        let names: Vec<String> = match self.format {
+            Format::Csv => self.row(line).iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect(),
+            _ => {
+                let line = line.trim_end_matches(['\r', '\n']);
+                line.split(self.delimiter as char).map(str::to_owned).collect()
+            }
+        };
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let fields = fields_of(&names, self.delimiter, &self.name, self.options, &self.wanted)?;
+        self.know(fields);
+        Ok(())
+    }
+
+    /// The text of a record, or what is wrong with it.
+    fn text(&mut self, bytes: &[u8]) -> Result<Result<String, Bad>> {
+        if bytes.is_empty() {
+            return Ok(Err(too_long(self.line, self.options.max_record.bytes(), b"")));
+        }
+        let record = match self.decode(bytes) {
+            Ok(record) => record,
+            Err(bad) => return Ok(Err(bad)),
+        };
+        if self.source.is_none() {
+            self.learn(&record)?;
+        }
+        let source = self.source.clone().expect("the fields are known by now");
+        let payload = match self.format {
+            Format::Csv => {
+                let mut rows = Rows::default();
+                rows.push(self.line, &self.row(&record));
+                Payload::Rows(rows)
+            }
+            _ => Payload::Lines(record.into_bytes()),
+        };
+        let block = Block { source, first_line: self.line, payload, bad: Vec::new() };
+        let parsed = block.parse().into_iter().next();
+        Ok(parsed.map_or(Ok(String::new()), |record| record.map(|record| record.text.into_owned())))
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<String, Bad> {
+        if self.encoding == UTF_8 {
+            let text = std::str::from_utf8(bytes);
+            return text.map(str::to_owned).map_err(|error| not_utf8(self.line, error.valid_up_to(), bytes));
+        }
+        let text = self.encoding.decode_without_bom_handling_and_without_replacement(bytes);
+        text.map(|text| text.into_owned()).ok_or_else(|| not_utf8(self.line, 0, bytes))
+    }
+
+    /// A row of csv, which is known to be one.
+    fn row(&self, text: &str) -> csv::ByteRecord {
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(self.delimiter)
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let mut record = csv::ByteRecord::new();
+        // Only reading can fail, and this is in memory.
+        let _ = reader.read_byte_record(&mut record);
+        record
+    }
+}
