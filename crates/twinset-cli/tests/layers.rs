@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The crates that have layers, each from top to bottom.
 const CRATES: [(&str, &[&str]); 2] = [
-    ("twinset", &["model", "tokenize", "join", "cluster", "stream", "explain", "pipeline"]),
+    ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),
     ("twinset-io", &["error", "size", "compression", "ids", "uniques", "write", "read", "load", "copy", "generate"]),
 ];
 

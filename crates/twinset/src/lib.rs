@@ -6,6 +6,7 @@ mod explain;
 mod join;
 pub mod model;
 mod pipeline;
+mod sketch;
 mod stream;
 mod tokenize;
 
@@ -14,6 +15,9 @@ pub use explain::{Explained, explain};
 pub use join::{Algorithm, Input, JoinOptions, Joined, Links};
 pub use model::*;
 pub use pipeline::{Deduped, Records, count, dedup, join, join_within, nearest, tokenize};
+pub use sketch::{
+    EstimateOptions, Interval, Method, agreement, found_by_agreement, found_by_labels, label_length, synopsis_size,
+};
 pub use stream::{Near, Stream};
 pub use tokenize::{
     BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenKind, TokenNames, TokenOptions, Tokenizer,

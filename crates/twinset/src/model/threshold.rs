@@ -49,6 +49,11 @@ impl Threshold {
         Ok(Self { numerator, denominator })
     }
 
+    /// The nearest 64-bit float, for probabilities.
+    pub fn as_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+
     /// The whole number `value`, for measures that count; at most 10⁹.
     pub fn whole(value: u32) -> Result<Self> {
         Self::new(u64::from(value), 1)

@@ -39,6 +39,11 @@ impl TokenBlock {
             .map(|(_, &length)| length)
     }
 
+    /// The sketch of each record, if it is sketches that the block holds, and they are in memory.
+    pub fn sketches(&self) -> impl Iterator<Item = &[u32]> {
+        self.records()
+    }
+
     /// The ids of each record, which are in memory.
     pub(crate) fn records(&self) -> impl Iterator<Item = &[u32]> {
         let mut rest = self.ids.as_slice();

@@ -9,6 +9,7 @@ mod cutter;
 mod dictionary;
 mod hash;
 mod language;
+mod minima;
 mod options;
 mod packed;
 mod reduce;

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::Repeats;
 use super::dictionary::{Dictionary, Key};
 use super::hash::id_hash;
 use super::packed::Packed;
@@ -17,9 +16,20 @@ use crate::model::{Error, Result, Run, SINGLE, Spill, TokenBlock};
 pub(super) struct Shingles<'a> {
     /// How many words a shingle has.
     pub(super) length: usize,
-    pub(super) repeats: Repeats,
+    pub(super) numbers: Numbers,
     /// Where the words lie and the shingles go, if they do not all fit in the memory that the run allows.
     pub(super) spilled: Option<(&'a Spill, &'a Run)>,
+}
+
+/// What tells equal shingles of a record apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// Nothing: the second does not count.
+    None,
+    /// Which of them it is.
+    Repeats,
+    /// Where it stands: entries of sketches are alike only at the same place.
+    Places,
 }
 
 /// Keys are interned when so many have been collected.
@@ -56,7 +66,7 @@ impl Shingles<'_> {
             })?;
             limit = limit.saturating_add(runs.id_limit() as u64);
         }
-        if self.repeats == Repeats::Ignore {
+        if self.numbers == Numbers::None {
             let squeeze = |block: &mut TokenBlock| {
                 block.squeeze(|id| id != NONE);
                 Ok(())
@@ -90,7 +100,8 @@ impl Shingles<'_> {
     fn hash(&self, record: &[u32], repeated: Option<&Repeated>, hashes: &mut Vec<u64>) {
         hashes.clear();
         hashes.extend(self.runs(record.len()).map(|(place, length)| {
-            let hash = id_hash(&record[place..place + length], 1);
+            let number = if self.numbers == Numbers::Places { place as u32 + 1 } else { 1 };
+            let hash = id_hash(&record[place..place + length], number);
             repeated.map_or(hash, |repeated| repeated.fetch(hash))
         }));
     }
@@ -127,12 +138,17 @@ impl Shingles<'_> {
                     continue;
                 }
                 let run = &record[place..place + length];
-                let same = |earlier: u32| record[earlier as usize..][..length] == *run;
-                let repeat = repeats.count(hash, place as u32, same);
-                if repeat > 1 && self.repeats == Repeats::Ignore {
-                    continue;
-                }
-                let hash = if repeat > 1 { id_hash(run, repeat) } else { hash };
+                let (repeat, hash) = match self.numbers {
+                    Numbers::Places => (place as u32 + 1, hash),
+                    how => {
+                        let same = |earlier: u32| record[earlier as usize..][..length] == *run;
+                        match repeats.count(hash, place as u32, same) {
+                            1 => (1, hash),
+                            _ if how == Numbers::None => continue,
+                            repeat => (repeat, id_hash(run, repeat)),
+                        }
+                    }
+                };
                 let start = (first + place) as u64;
                 keys.push(Key { hash, start, len: length as u32, repeat, packed: Packed::NONE });
                 places.push(before + place);

@@ -7,7 +7,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::TokenKind;
 
-/// Appends the tokens of `text` to `buffer` and reports where each lies in it.
+/// Appends the tokens of `text` to `buffer` and reports where each lies in it. Of shingles, the words: see [`join_runs`].
 pub(super) fn tokens(text: &str, kind: TokenKind, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
     match kind {
         // Shingles are made of words.
@@ -184,9 +184,12 @@ mod tests {
 
     fn cut(text: &str, kind: &str) -> Vec<String> {
         let mut buffer = b"earlier text ".to_vec();
-        let mut ranges = Vec::new();
-        tokens(text, kind.parse().unwrap(), &mut buffer, |start, end| ranges.push(start..end));
-        ranges.into_iter().map(|range| String::from_utf8(buffer[range].to_vec()).unwrap()).collect()
+        let (mut ranges, kind) = (Vec::new(), kind.parse().unwrap());
+        tokens(text, kind, &mut buffer, |start, end| ranges.push((start, end)));
+        if let TokenKind::Shingles(length) = kind {
+            join_runs(length.get() as usize, &mut buffer, &mut ranges);
+        }
+        ranges.into_iter().map(|(start, end)| String::from_utf8(buffer[start..end].to_vec()).unwrap()).collect()
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::cache::TokenCache;
 use super::cutter::{Cut, Cutter, Scratch as CutScratch};
 use super::dictionary::{Dictionary, Key, TokenStore};
+use super::minima::Minima;
 use super::runs::RunStore;
-use super::shingles::Shingles;
-use super::{TokenKind, TokenOptions};
+use super::shingles::{Numbers, Shingles};
+use super::{Repeats, TokenKind, TokenOptions, token_hash};
 use crate::model::{Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
 
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
@@ -25,6 +26,8 @@ use crate::model::{Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
 /// ```
 pub struct Tokenizer {
     cutter: Cutter,
+    /// Makes sketches of the tokens, if it is those that are wanted.
+    minima: Option<Minima>,
     dictionary: Dictionary<TokenStore>,
     /// Those of threads that are between two blocks.
     scratches: Mutex<Vec<Scratch>>,
@@ -97,7 +100,7 @@ impl Tokenizer {
 
     fn with(cutter: Cutter) -> Self {
         let dictionary = Dictionary::new(TokenStore::default, 0);
-        Self { cutter, dictionary, scratches: Mutex::default(), spilling: None }
+        Self { cutter, minima: None, dictionary, scratches: Mutex::default(), spilling: None }
     }
 
     /// The same, for [`finish_within`](Self::finish_within) the memory that the run allows.
@@ -107,6 +110,15 @@ impl Tokenizer {
             let spill = Spill::create(run)?;
             tokenizer.spilling = Some(Spilling { spill, run: run.clone(), kept: AtomicU64::new(0) });
         }
+        Ok(tokenizer)
+    }
+
+    /// The same, but the sets are sketches: their tokens are entries, which are equal if place and value are. A record
+    /// without tokens has none.
+    pub fn sketching(options: &TokenOptions, (permutations, seed): (u32, u64), run: &Run) -> Result<Self> {
+        let mut tokenizer = Self::within(options, run)?;
+        tokenizer.cutter = Cutter::of_tokens(options)?;
+        tokenizer.minima = Some(Minima::new(permutations, seed, run.portable));
         Ok(tokenizer)
     }
 
@@ -193,12 +205,15 @@ impl Tokenizer {
         Ok((sets, TokenNames { names: by_rank }))
     }
 
-    /// How to make shingles of the words, if it is those that are wanted.
+    /// How to make shingles of the words, or of the entries of sketches, if it is those that are wanted.
     fn shingles(&self) -> Option<Shingles<'static>> {
-        match self.cutter.cut {
-            Cut::WordStream(length) => Some(Shingles { length, repeats: self.cutter.repeats, spilled: None }),
-            _ => None,
-        }
+        let (length, numbers) = match (self.cutter.cut, self.cutter.repeats) {
+            _ if self.minima.is_some() => (1, Numbers::Places),
+            (Cut::WordStream(length), Repeats::Number) => (length, Numbers::Repeats),
+            (Cut::WordStream(length), Repeats::Ignore) => (length, Numbers::None),
+            _ => return None,
+        };
+        Some(Shingles { length, numbers, spilled: None })
     }
 
     /// What a person would call a token: its text, and `#2` for the second of its kind in a record.
@@ -264,6 +279,8 @@ pub struct BlockTokenizer<'t> {
 /// What a thread needs for its work, and keeps from block to block.
 struct Scratch {
     cutting: CutScratch,
+    /// Of a record's tokens, for its sketch.
+    hashes: Vec<u32>,
     cache: TokenCache,
     /// Tokens that were not in the cache, their texts, and where in the block their ids belong.
     missing: Vec<Key>,
@@ -276,6 +293,7 @@ impl Scratch {
     fn new() -> Self {
         Self {
             cutting: CutScratch::default(),
+            hashes: Vec::new(),
             cache: TokenCache::new(),
             missing: Vec::new(),
             missing_text: Vec::new(),
@@ -290,7 +308,20 @@ impl BlockTokenizer<'_> {
     pub fn push(&mut self, text: &str) -> Result<()> {
         let before = self.block.ids.len();
         let mut cutting = std::mem::take(&mut self.scratch.cutting);
-        self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| self.look_up(buffer, key))?;
+        match &self.tokenizer.minima {
+            None => self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| self.look_up(buffer, key))?,
+            Some(minima) => {
+                let hashes = &mut self.scratch.hashes;
+                hashes.clear();
+                self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| {
+                    hashes.push(token_hash(key.of(buffer), key.repeat) as u32);
+                    Ok(())
+                })?;
+                if !hashes.is_empty() {
+                    minima.append(hashes, &mut self.block.ids);
+                }
+            }
+        }
         self.scratch.cutting = cutting;
         self.block.lengths.push((self.block.ids.len() - before) as u32);
         Ok(())

@@ -1,0 +1,7 @@
+//! What an estimate promises: how sure a sketch is, and with which settings.
+
+mod options;
+mod promise;
+
+pub use options::{EstimateOptions, Method};
+pub use promise::{Interval, agreement, found_by_agreement, found_by_labels, label_length, synopsis_size};

@@ -1,0 +1,119 @@
+//! How sure the user wants to be, and by which method.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::agreement;
+use crate::join::JoinOptions;
+use crate::model::{Error, Measure, Result, Threshold};
+
+/// Whether pairs are found exactly or by estimates, and how sure these are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct EstimateOptions {
+    /// exact or sketch
+    ///
+    /// sketch: the smallest hashes of a record under many permutations stand for it. Similarities are estimates, with a
+    /// 95% interval.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD", default_value_t, help_heading = "Method"))]
+    pub method: Method,
+    /// How many permutations: the entries of a sketch
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = PERMUTATIONS, help_heading = "Method"))]
+    pub permutations: NonZeroU32,
+    /// In how many entries the sketches of a pair agree at least (default: as many as --probability allows)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "A", help_heading = "Method"))]
+    pub agree: Option<u32>,
+    /// With which probability a pair on the threshold is to be found
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P", default_value_t = PROBABILITY, help_heading = "Method"))]
+    pub probability: f64,
+    /// Check every pair exactly, and leave out those below the threshold
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Method"))]
+    pub verify: bool,
+    /// The seed of the permutations; only sketches of the same seed can be compared
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, help_heading = "Method"))]
+    pub seed: u64,
+}
+
+const PERMUTATIONS: NonZeroU32 = NonZeroU32::new(100).expect("it is not zero");
+const MOST_PERMUTATIONS: u32 = 10_000;
+const PROBABILITY: f64 = 0.9;
+
+impl Default for EstimateOptions {
+    fn default() -> Self {
+        Self {
+            method: Method::default(),
+            permutations: PERMUTATIONS,
+            agree: None,
+            probability: PROBABILITY,
+            verify: false,
+            seed: 0,
+        }
+    }
+}
+
+impl EstimateOptions {
+    /// What a join of sketches looks for instead: an overlap of their entries.
+    pub fn of_sketches(&self, join: &JoinOptions) -> Result<JoinOptions> {
+        let permutations = self.permutations.get();
+        let bad = |text: String, expected| Err(Error::BadOption { text, expected });
+        if join.measure != Measure::Jaccard {
+            return bad(join.measure.to_string(), "what sketches estimate: they know jaccard only");
+        }
+        if permutations > MOST_PERMUTATIONS {
+            return bad(permutations.to_string(), "a number of permutations: 1 to 10000");
+        }
+        if !(self.probability > 0.0 && self.probability < 1.0) {
+            return bad(self.probability.to_string(), "a probability between 0 and 1");
+        }
+        let agree = match (self.agree, join.threshold) {
+            (Some(agree), _) if agree == 0 || agree > permutations => {
+                return bad(agree.to_string(), "a number of entries to agree in: from 1 to --permutations");
+            }
+            (Some(agree), _) => agree,
+            (None, Some(threshold)) => agreement(threshold.as_f64(), permutations, self.probability)?,
+            (None, None) => return Err(Error::NoThreshold),
+        };
+        Ok(JoinOptions {
+            measure: Measure::Overlap,
+            threshold: Some(Threshold::whole(agree)?),
+            empty: false,
+            ..join.clone()
+        })
+    }
+}
+
+/// How pairs are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Every pair, none missing.
+    #[default]
+    Exact,
+    /// By the smallest hashes under many permutations.
+    Sketch,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Sketch => "sketch",
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "exact" => Ok(Self::Exact),
+            "sketch" => Ok(Self::Sketch),
+            _ => Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact or sketch" }),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The probabilities that go with sketches, labels and synopses.
+
+use statrs::distribution::{Beta, Binomial, ContinuousCDF, DiscreteCDF};
+
+use crate::model::{Error, Result};
+
+/// A similarity that was estimated, and where the true one lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The estimate.
+    pub similarity: f64,
+    /// The true similarity is not smaller, in all but 2.5% of cases.
+    pub low: f64,
+    /// Nor larger, in all but 2.5%.
+    pub high: f64,
+}
+
+impl Interval {
+    /// For two sketches that agree in so many of their entries: the exact 95% interval of Clopper and Pearson. It is for a
+    /// pair fixed beforehand; of pairs that were chosen as they agree in many entries, more are overestimated.
+    ///
+    /// ```
+    /// # use twinset::Interval;
+    /// let interval = Interval::of_agreement(90, 100);
+    /// assert_eq!(interval.similarity, 0.9);
+    /// assert!((interval.low - 0.8238).abs() < 1e-4 && (interval.high - 0.9510).abs() < 1e-4);
+    /// ```
+    pub fn of_agreement(agreeing: u32, of: u32) -> Self {
+        const TAIL: f64 = 0.025;
+        let (a, n) = (f64::from(agreeing), f64::from(of));
+        let quantile =
+            |shape_a: f64, shape_b: f64, at: f64| Beta::new(shape_a, shape_b).map(|beta| beta.inverse_cdf(at));
+        let low = if agreeing == 0 { Ok(0.0) } else { quantile(a, n - a + 1.0, TAIL) };
+        let high = if agreeing >= of { Ok(1.0) } else { quantile(a + 1.0, n - a, 1.0 - TAIL) };
+        Self { similarity: a / n, low: low.unwrap_or(0.0), high: high.unwrap_or(1.0) }
+    }
+}
+
+/// p(r): the probability that the sketches of a pair with similarity r agree in at least `agree` of their entries.
+///
+/// ```
+/// # use twinset::found_by_agreement;
+/// assert!((found_by_agreement(0.9, 90, 100) - 0.583).abs() < 5e-4);
+/// assert!((found_by_agreement(0.8, 90, 100) - 0.0057).abs() < 5e-5);
+/// ```
+pub fn found_by_agreement(similarity: f64, agree: u32, permutations: u32) -> f64 {
+    if agree == 0 {
+        return 1.0;
+    }
+    let binomial = Binomial::new(similarity.clamp(0.0, 1.0), u64::from(permutations));
+    binomial.map_or(0.0, |binomial| binomial.sf(u64::from(agree) - 1))
+}
+
+/// The largest number of equal entries to ask for, so that a pair of this similarity is found with this probability.
+pub fn agreement(similarity: f64, permutations: u32, probability: f64) -> Result<u32> {
+    let enough =
+        (1..=permutations).rev().find(|&agree| found_by_agreement(similarity, agree, permutations) >= probability);
+    enough.ok_or_else(|| {
+        let text = format!("{permutations} permutations");
+        Error::BadOption {
+            text,
+            expected: "enough to find such pairs with that probability; allow more --permutations",
+        }
+    })
+}
+
+/// The probability that one of `trees` labels of a pair with this similarity has the same first `bits` bits.
+pub fn found_by_labels(similarity: f64, trees: u32, bits: u32) -> f64 {
+    let one_tree = ((1.0 + similarity) / 2.0).powi(bits as i32);
+    1.0 - (1.0 - one_tree).powi(trees as i32)
+}
+
+/// k': how many bits of the labels may be compared so that a pair of this similarity is found with this probability; 0 if
+/// that many trees cannot promise it.
+///
+/// ```
+/// # use twinset::label_length;
+/// assert_eq!(label_length(0.9, 0.9, 20, 50), 43);
+/// ```
+pub fn label_length(similarity: f64, probability: f64, trees: u32, bits: u32) -> u32 {
+    let one_tree = 1.0 - (1.0 - probability).powf(1.0 / f64::from(trees));
+    let length = (one_tree.ln() / ((1.0 + similarity) / 2.0).ln()).floor();
+    length.clamp(0.0, f64::from(bits)) as u32
+}
+
+/// k: how many values a synopsis needs so that an estimate from t on is off by more than the share `error` with at most the
+/// probability `risk`, by Chebyshev's inequality.
+///
+/// ```
+/// # use twinset::synopsis_size;
+/// assert_eq!(synopsis_size(0.05, 0.1, 0.8), 1000);
+/// ```
+pub fn synopsis_size(error: f64, risk: f64, threshold: f64) -> u64 {
+    // A hair of slack, as 0.05² is not exact in binary.
+    ((1.0 - threshold) / (threshold * error * error * risk) * (1.0 - 1e-12)).ceil() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figures of the paper, by its formula.
+    #[test]
+    fn the_curve_is_that_of_the_paper() {
+        let p = |similarity| found_by_agreement(similarity, 90, 100);
+        assert!((p(0.95) - 0.988).abs() < 1e-3);
+        assert!((p(0.96) - 0.9978).abs() < 5e-5);
+        assert!((p(0.5) / 1.5e-17 - 1.0).abs() < 0.05, "{}", p(0.5));
+        assert_eq!((p(0.0), p(1.0)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn the_agreement_asked_for_keeps_the_promise_and_is_the_largest() {
+        for permutations in [10, 64, 100, 256] {
+            for threshold in [0.5, 0.7, 0.8, 0.9, 0.99] {
+                for probability in [0.5, 0.9, 0.99] {
+                    let agree = agreement(threshold, permutations, probability).unwrap();
+                    assert!(found_by_agreement(threshold, agree, permutations) >= probability);
+                    assert!(
+                        agree == permutations || found_by_agreement(threshold, agree + 1, permutations) < probability
+                    );
+                }
+            }
+        }
+        assert!(agreement(0.1, 2, 0.99).is_err());
+    }
+
+    #[test]
+    fn labels_keep_their_promise() {
+        for (similarity, probability) in [(0.8, 0.9), (0.9, 0.95), (0.7, 0.99)] {
+            let bits = label_length(similarity, probability, 20, 50);
+            assert!(found_by_labels(similarity, 20, bits) >= probability);
+            assert!(bits == 50 || found_by_labels(similarity, 20, bits + 1) < probability);
+        }
+    }
+}
