@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use twinset::{
-    DedupOptions, Deduped, JoinOptions, Keep, Measure, Pair, Records, Seconds, Stats, Strings, TokenOptions, by_field,
-    by_length,
+    DedupOptions, Deduped, EstimateOptions, JoinOptions, Keep, Link, Pair, Records, Seconds, Stats, Strings,
+    TokenOptions, by_field, by_length,
 };
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::write::{Kind, Table, Value, check_outputs};
+use twinset_io::write::{Kind, Table, Value, Values, check_outputs};
 use twinset_io::{
-    Collection, Content, Fate, Ids, Keeping, Output, OutputFormat, ReadOptions, Target, copy_records, load,
+    Collection, Content, Fate, Held, Ids, Keeping, Output, OutputFormat, ReadOptions, SketchFile, Target, copy_records,
+    load,
 };
 
 use crate::join::{classes, write_count, write_stats};
+use crate::search::Search;
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
 /// Writes a collection without its near duplicates, and tells which they were
@@ -39,6 +41,9 @@ pub(crate) struct Dedup {
     /// With --stream: remember only the N records kept last
     #[arg(long, value_name = "N", requires = "stream")]
     pub(crate) window: Option<usize>,
+    /// INPUT is a ranked list of ids: drop each whose sketch in FILE is near that of one kept before it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "against", "same"])]
+    pub(crate) sketches: Option<PathBuf>,
     /// Write the records kept to KEPT instead of standard output, each as it stood; a folder if there are several inputs
     #[arg(long, short, value_name = "KEPT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
@@ -58,6 +63,8 @@ pub(crate) struct Dedup {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) stats: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) estimate: EstimateOptions,
+    #[command(flatten)]
     pub(crate) tokens: TokenOptions,
     #[command(flatten)]
     pub(crate) read: ReadOptions,
@@ -74,6 +81,8 @@ const EXAMPLES: &str = "Examples:
     twinset dedup docs.jsonl --threshold 0.8 --keep longest --link representative --output kept.jsonl --groups groups.csv
   Training texts that are not in the test set:
     twinset dedup train.jsonl --against test.jsonl --threshold 0.6 --output clean.jsonl
+  Search results, ranked, each story once:
+    twinset dedup results.txt --sketches crawl.sketch --threshold 0.8
   Lines that a program prints, each kind once, as they come:
     tail -f log.txt | twinset dedup - --stream --window 10000 --threshold 0.8
 
@@ -96,6 +105,8 @@ struct Outcome {
     stats: Stats,
     /// How many were dropped as they are near a record of the other collection.
     known: u64,
+    /// How many have no sketch in the file.
+    without_sketch: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -107,22 +118,35 @@ enum Representative {
 impl Dedup {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
         read_stop_words(&mut self.tokens)?;
-        crate::join::check_threshold(&self.join)?;
         let session = self.session.begin();
+        let sketches = self.sketches.as_deref().map(|path| SketchFile::read(path, &session.run)).transpose()?;
+        if let Some(sketches) = &sketches {
+            self.estimate = sketches.settings.estimate(&self.estimate);
+            self.dedup.link = Link::Representative;
+        }
+        let search = Search::new(&self.join, &self.tokens, &self.estimate)?;
         let mut sides = self.inputs()?;
         if self.stream {
             return self.run_stream(&session, &sides[0]);
         }
         sides[0].spool(&session.run)?;
         let outputs = self.open(&sides)?;
-        let collection = self.load(&sides, &session)?;
+        let extra: Vec<String> = self.show.iter().chain(&self.same).chain(self.dedup.keep.field()).cloned().collect();
+        let mut keeping = self.keeping(&search, &extra);
+        if sketches.is_some() {
+            (keeping.content, keeping.once) = (Content::Texts, false);
+        }
+        let collection = load(&sides, &self.read, keeping, &session.run)?;
         let begin = Instant::now();
-        let mut outcome = self.find(&collection, &session)?;
+        let mut outcome = match &sketches {
+            None => self.find(&collection, &session, &search, (&sides, &self.read, keeping))?,
+            Some(sketches) => self.find_listed(&collection, &session, &search, sketches)?,
+        };
         let join_seconds = begin.elapsed().as_secs_f64();
         session.run.check()?;
         let begin = Instant::now();
         if let Some((output, format)) = outputs.groups {
-            self.write_groups(output, format, &collection, &outcome)?;
+            self.write_groups(output, format, &collection, &outcome, &search)?;
         }
         let fate = |record: u32| match outcome.representatives[record as usize] {
             Representative::Own(own) if own == record => Fate::Kept,
@@ -142,7 +166,7 @@ impl Dedup {
         if let Some(file) = outputs.stats {
             write_stats(file, &outcome.stats)?;
         }
-        session.summarize(&self.summary(&collection, &outcome));
+        session.summarize(&self.summary(&collection, &outcome, &search));
         Ok(())
     }
 
@@ -180,21 +204,21 @@ impl Dedup {
         })
     }
 
-    fn load(&self, sides: &[Inputs], session: &Session) -> anyhow::Result<Collection> {
-        let content = match self.join.measure {
-            Measure::Edit => Content::Texts,
-            _ => Content::Sets(&self.tokens),
-        };
-        let extra: Vec<String> = self.show.iter().chain(&self.same).chain(self.dedup.keep.field()).cloned().collect();
-        // A choice among pairs needs the pairs of equal texts as well.
-        let once = self.join.top.is_none() && !self.join.best;
+    fn keeping<'a>(&self, search: &Search<'a>, extra: &'a [String]) -> Keeping<'a> {
+        // A choice among pairs needs the pairs of equal texts as well, and a second reading the same numbers.
+        let once = self.join.top.is_none() && !self.join.best && !self.estimate.verify;
         let apart = self.same.as_ref().map(|_| self.show.len());
-        let lengths = self.dedup.keep == Keep::Longest;
-        Ok(load(sides, &self.read, Keeping { content, extra: &extra, once, apart, lengths }, &session.run)?)
+        Keeping { content: search.content(), extra, once, apart, lengths: self.dedup.keep == Keep::Longest }
     }
 
     /// Groups the records, and drops what is near the other collection.
-    fn find(&self, collection: &Collection, session: &Session) -> anyhow::Result<Outcome> {
+    fn find(
+        &self,
+        collection: &Collection,
+        session: &Session,
+        search: &Search<'_>,
+        source: (&[Inputs], &ReadOptions, Keeping<'_>),
+    ) -> anyhow::Result<Outcome> {
         let run = session.run_beside(collection.bytes())?;
         let originals = |records: usize| match &collection.copies {
             Some(copies) => copies.originals[..records].to_vec(),
@@ -215,14 +239,21 @@ impl Dedup {
                 classes: classes.as_deref(),
                 order: order.as_deref(),
             };
+            let input = collection.input();
+            let (joined, exact) = search.run(input, classes.as_deref(), source, &run)?;
+            let input = exact.as_ref().map_or(input, Collection::input);
             let Deduped { representatives, values, stats, .. } =
-                twinset::dedup(collection.input(), records, &self.join, &self.dedup, &run)?;
+                twinset::dedup_joined(joined, input, records, search.selection(), &self.dedup, &run)?;
             let representatives = representatives.into_iter().map(Representative::Own).collect();
-            return Ok(Outcome { representatives, values, stats, known: 0 });
+            return Ok(Outcome { representatives, values, stats, known: 0, without_sketch: 0 });
         };
 
         // First goes what is near the other collection, then the rest is compared with itself.
-        let all_pairs = JoinOptions { top: None, best: false, ..self.join.clone() };
+        if self.estimate.verify {
+            let reason = "--against and --verify do not go together yet; leave out one of the two";
+            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        }
+        let all_pairs = JoinOptions { top: None, best: false, ..search.joined.clone() };
         let near = twinset::nearest(collection.input(), classes.as_deref(), &all_pairs, &run)?;
         let rest = collection.left_where(|held| near[held as usize].is_none(), &run)?;
         let mut numbers = vec![None; near.len()];
@@ -239,7 +270,7 @@ impl Dedup {
             order.into_iter().filter_map(at).collect()
         });
         let of_rest = Records { copies: Some(&copies), classes: rest_classes.as_deref(), order: order.as_deref() };
-        let deduped = twinset::dedup(rest.input(), of_rest, &self.join, &self.dedup, &run)?;
+        let deduped = twinset::dedup(rest.input(), of_rest, &search.joined, &self.dedup, &run)?;
 
         let first_of_right = first_records(&all[records..], near.len() as u32, right.len());
         let mut outcome = Outcome {
@@ -247,6 +278,7 @@ impl Dedup {
             values: Vec::with_capacity(records),
             stats: Stats { records: records as u64, ..deduped.stats },
             known: (records - left.len()) as u64,
+            without_sketch: 0,
         };
         let mut next = 0;
         for &original in &all[..records] {
@@ -262,6 +294,29 @@ impl Dedup {
             outcome.values.push(value);
         }
         Ok(outcome)
+    }
+
+    /// Groups listed records by their stored sketches.
+    fn find_listed(
+        &self,
+        collection: &Collection,
+        session: &Session,
+        search: &Search<'_>,
+        sketches: &SketchFile,
+    ) -> anyhow::Result<Outcome> {
+        let texts = collection.texts.as_ref().into_iter().flat_map(Strings::iter);
+        let ids: Vec<String> = match &collection.left {
+            named @ Ids::Names(_) => (0..named.len()).map(|record| named.get(record).into_owned()).collect(),
+            _ => texts.map(|text| text.trim().to_owned()).collect(),
+        };
+        let (sets, without_sketch) = sketches.sets_of(ids.iter().map(String::as_str), &session.run)?;
+        let input = Held::Sets(sets);
+        let order = self.order(collection, ids.len());
+        let records = Records { order: order.as_deref(), ..Records::default() };
+        let Deduped { representatives, values, stats, .. } =
+            twinset::dedup(input.input(), records, &search.joined, &self.dedup, &session.run)?;
+        let representatives = representatives.into_iter().map(Representative::Own).collect();
+        Ok(Outcome { representatives, values, stats, known: 0, without_sketch })
     }
 
     /// All records of the left collection, those first that are rather kept, where this is known before the join.
@@ -282,31 +337,36 @@ impl Dedup {
         format: OutputFormat,
         collection: &Collection,
         outcome: &Outcome,
+        search: &Search<'_>,
     ) -> anyhow::Result<()> {
-        let measure = self.join.measure;
-        let value = if measure.is_distance() { "distance" } else { "similarity" };
-        let kind = if measure.is_count() { Kind::Whole } else { Kind::Real };
-        let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text), (value, kind)];
-        let shown = self.show.iter().map(|field| (field.as_str(), Kind::Text));
-        let mut table = Table::create(output, format, columns.into_iter().chain(shown))?;
+        let values = search.entries().map_or(Values::Exact(self.join.measure), Values::Agreement);
+        let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text)];
+        let columns = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind)).chain(values.columns());
+        let shown = self.show.iter().map(|field| (field.clone(), Kind::Text));
+        let mut table = Table::create(output, format, columns.chain(shown))?;
         let mut numbers = std::collections::HashMap::new();
         for (record, (&representative, &value)) in outcome.representatives.iter().zip(&outcome.values).enumerate() {
             let next = numbers.len() as u64 + 1;
             let group = *numbers.entry(representative).or_insert(next);
             let id = collection.left.get(record);
+            // A record agrees with itself, even if it has no token.
+            let value = match search.entries() {
+                Some(entries) if representative == Representative::Own(record as u32) => f64::from(entries),
+                _ => value,
+            };
             let representative = match representative {
                 Representative::Own(own) => collection.left.get(own as usize),
                 Representative::Other(other) => collection.right_ids().get(other as usize),
             };
-            let value = if measure.is_count() { Value::Whole(value as u64) } else { Value::Real(value) };
-            let mut row = vec![Value::Text(&id), Value::Whole(group), Value::Text(&representative), value];
+            let mut row = vec![Value::Text(&id), Value::Whole(group), Value::Text(&representative)];
+            values.cells(value, &mut row);
             row.extend((0..self.show.len()).map(|at| Value::Text(collection.extra[at].get(record))));
             table.row(&row)?;
         }
         Ok(table.finish()?)
     }
 
-    fn summary(&self, collection: &Collection, outcome: &Outcome) -> Vec<String> {
+    fn summary(&self, collection: &Collection, outcome: &Outcome, search: &Search<'_>) -> Vec<String> {
         let stats = &outcome.stats;
         let mut lines = vec![count(collection.left.len() as u64, "record")];
         if let Some(copies) = &collection.copies {
@@ -326,6 +386,10 @@ impl Dedup {
             ));
         }
         lines.extend(crate::join::notes(&self.read, &self.tokens, self.join.measure, collection, stats));
+        lines.extend(search.note());
+        if outcome.without_sketch > 0 {
+            lines.push(format!("{} without a sketch were kept", count(outcome.without_sketch, "record")));
+        }
         lines.push(format!(
             "{} by {}, {}",
             count(stats.pairs, "pair"),

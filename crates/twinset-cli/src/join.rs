@@ -5,11 +5,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use twinset::{JoinOptions, Joined, Measure, Pair, Seconds, Stats, Strings, TokenOptions};
+use twinset::{EstimateOptions, JoinOptions, Joined, Measure, Method, Pair, Seconds, Stats, Strings, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::write::{PairTable, Shown, check_outputs};
-use twinset_io::{Collection, Content, Keeping, OutputFormat, OutputOptions, ReadOptions, load};
+use twinset_io::write::{PairTable, Shown, Values, check_outputs};
+use twinset_io::{
+    Collection, Keeping, OutputFormat, OutputOptions, ReadOptions, SketchFile, SketchSettings, is_sketch_file, load,
+};
 
+use crate::search::Search;
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
 /// Finds all pairs of records at or above a threshold, in one collection or between two
@@ -35,6 +38,8 @@ pub(crate) struct Join {
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
     #[command(flatten)]
+    estimate: EstimateOptions,
+    #[command(flatten)]
     tokens: TokenOptions,
     #[command(flatten)]
     read: ReadOptions,
@@ -53,6 +58,8 @@ const EXAMPLES: &str = "Examples:
     twinset join names.txt --measure edit --threshold 2
   Documents that share most of their five-word shingles, in all shards of a folder:
     twinset join crawl/ --text body --tokens shingles:5 --threshold 0.8 --output pairs.parquet
+  By sketches of 128 entries, each pair on the threshold found with 99%, and all pairs checked:
+    twinset join docs.jsonl --threshold 0.8 --method sketch --permutations 128 --probability 0.99 --verify
   The hundred most similar pairs:
     twinset join titles.tsv --top 100
   More than fits in memory:
@@ -63,9 +70,16 @@ Columns are left,right,similarity (distance for hamming and edit), sorted by the
 impl Join {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
         read_stop_words(&mut self.tokens)?;
-        self.check()?;
         let session = self.session.begin();
-        let sides = self.inputs()?;
+        let sketched = self.read_sketches(&session)?;
+        if let Some((_, settings)) = &sketched {
+            self.estimate = settings.estimate(&self.estimate);
+        }
+        let search = Search::new(&self.join, &self.tokens, &self.estimate)?;
+        let mut sides = self.inputs()?;
+        if self.estimate.verify {
+            sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
+        }
         let outputs =
             [&self.output.output, &self.stats, &self.read.rejects].into_iter().flatten().map(PathBuf::as_path);
         let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).cloned().collect();
@@ -73,20 +87,26 @@ impl Join {
         let (output, format) = self.output.open()?;
         let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;
 
-        let collection = self.load(&sides, &session)?;
+        let extra: Vec<String> = self.show.iter().chain(&self.same).cloned().collect();
+        let keeping = Keeping { extra: &extra, ..Keeping::all(search.content()) };
+        let collection = match sketched {
+            Some((collection, _)) => collection,
+            None => load(&sides, &self.read, keeping, &session.run)?,
+        };
         let classes = self.same.as_ref().map(|_| classes(&collection.extra[self.show.len()]));
         let run = session.run_beside(collection.bytes())?;
         let (mut stats, write_seconds) = if self.counts_all() {
-            let stats = twinset::count(collection.input(), &self.join, &run)?;
+            let stats = twinset::count(collection.input(), &search.joined, &run)?;
             session.clear_bar();
             write_count(output, stats.pairs)?;
             (stats, 0.0)
         } else {
-            let joined = twinset::join_within(collection.input(), classes.as_deref(), &self.join, &run)?;
+            let (joined, _) =
+                search.run(collection.input(), classes.as_deref(), (&sides, &self.read, keeping), &run)?;
             session.run.check()?;
             session.clear_bar();
             let begin = Instant::now();
-            let pairs = self.write(output, format, &collection, &joined)?;
+            let pairs = self.write(output, format, &collection, &joined, &search)?;
             (Stats { pairs, ..joined.stats }, begin.elapsed().as_secs_f64())
         };
         let join_seconds = stats.seconds.join;
@@ -95,37 +115,43 @@ impl Join {
         if let Some(file) = stats_file {
             write_stats(file, &stats)?;
         }
-        session.summarize(&self.summary(&collection, &stats));
+        session.summarize(&self.summary(&collection, &stats, &search));
         Ok(())
     }
 
-    /// Refuses at once what would fail after long work.
-    fn check(&self) -> anyhow::Result<()> {
-        check_threshold(&self.join)?;
-        if self.left.as_os_str() == "-" && self.right.as_ref().is_some_and(|right| right.as_os_str() == "-") {
-            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
+    /// The collections, if it is files of sketches that hold them.
+    fn read_sketches(&self, session: &Session) -> anyhow::Result<Option<(Collection, SketchSettings)>> {
+        let paths = || [&self.left].into_iter().chain(&self.right);
+        if !paths().any(|path| is_sketch_file(path)) {
+            return Ok(None);
         }
-        Ok(())
+        let refused = match () {
+            () if !paths().all(|path| is_sketch_file(path)) => {
+                "sketches are compared with sketches; make them of the other file"
+            }
+            () if self.estimate.method != Method::Sketch => "this is a file of sketches; say --method sketch",
+            () if self.estimate.verify => "--verify needs the texts, and a file of sketches has none",
+            () if self.same.is_some() || !self.show.is_empty() => "a file of sketches has no fields to show or compare",
+            () => "",
+        };
+        if !refused.is_empty() {
+            return Err(twinset_io::Error::Usage(refused.to_owned()).into());
+        }
+        let files = paths().map(|path| SketchFile::read(path, &session.run)).collect::<Result<_, _>>()?;
+        Ok(Some(Collection::of_sketches(files, &session.run)?))
     }
 
     fn inputs(&self) -> anyhow::Result<Vec<Inputs>> {
+        if self.left.as_os_str() == "-" && self.right.as_ref().is_some_and(|right| right.as_os_str() == "-") {
+            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
+        }
         let paths = [&self.left].into_iter().chain(&self.right);
         Ok(paths.map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?)
     }
 
-    fn load(&self, sides: &[Inputs], session: &Session) -> anyhow::Result<Collection> {
-        let content = match self.join.measure {
-            Measure::Edit => Content::Texts,
-            _ => Content::Sets(&self.tokens),
-        };
-        let extra: Vec<String> = self.show.iter().chain(&self.same).cloned().collect();
-        let keeping = Keeping { extra: &extra, ..Keeping::all(content) };
-        Ok(load(sides, &self.read, keeping, &session.run)?)
-    }
-
     /// Whether only the number of all pairs is wanted, so that none has to be kept.
     fn counts_all(&self) -> bool {
-        self.count && self.join.top.is_none() && !self.join.best && self.same.is_none()
+        self.count && self.join.top.is_none() && !self.join.best && self.same.is_none() && !self.estimate.verify
     }
 
     /// Writes the pairs, or how many they are.
@@ -135,9 +161,10 @@ impl Join {
         format: OutputFormat,
         collection: &Collection,
         joined: &Joined,
+        search: &Search<'_>,
     ) -> anyhow::Result<u64> {
         if self.count {
-            let pairs = joined.selected(&self.join)?.map_or(joined.len(), |pairs| pairs.len() as u64);
+            let pairs = joined.selected(search.selection())?.map_or(joined.len(), |pairs| pairs.len() as u64);
             write_count(output, pairs)?;
             return Ok(pairs);
         }
@@ -152,13 +179,14 @@ impl Join {
             })
             .collect();
         let ids = (&collection.left, collection.right_ids());
-        let mut table = PairTable::create(output, format, joined.measure(), ids, &shown)?;
+        let values = search.entries().map_or(Values::Exact(joined.measure()), Values::Agreement);
+        let mut table = PairTable::create(output, format, values, ids, &shown)?;
         let mut written = 0;
         let mut add = |pair: &Pair| {
             written += 1;
             table.pair(pair)
         };
-        match joined.selected(&self.join)? {
+        match joined.selected(search.selection())? {
             Some(pairs) => pairs.iter().try_for_each(add)?,
             None => joined.iter().try_for_each(|pair| anyhow::Ok(add(&pair?)?))?,
         }
@@ -166,7 +194,7 @@ impl Join {
         Ok(written)
     }
 
-    fn summary(&self, collection: &Collection, stats: &Stats) -> Vec<String> {
+    fn summary(&self, collection: &Collection, stats: &Stats, search: &Search<'_>) -> Vec<String> {
         let mut lines = vec![format!(
             "{} ({} {}), {} ({} different)",
             count(stats.records, "record"),
@@ -176,6 +204,7 @@ impl Join {
             stats.distinct_tokens,
         )];
         lines.extend(notes(&self.read, &self.tokens, self.join.measure, collection, stats));
+        lines.extend(search.note());
         lines.push(format!(
             "{} by {}, {} of different sets verified",
             count(stats.pairs, "pair"),
@@ -184,18 +213,6 @@ impl Join {
         ));
         lines
     }
-}
-
-/// Refuses at once a threshold that would fail after long work.
-pub(crate) fn check_threshold(options: &JoinOptions) -> anyhow::Result<()> {
-    match options.threshold {
-        Some(threshold) => {
-            twinset::Bounds::new(options.measure, threshold, twinset::Collections::One)?;
-        }
-        None if options.top.is_none() => return Err(twinset::Error::NoThreshold.into()),
-        None => {}
-    }
-    Ok(())
 }
 
 /// What a summary says of records that took no part, and of what else is worth knowing.

@@ -7,7 +7,9 @@ mod generate;
 mod interrupt;
 mod join;
 mod progress;
+mod search;
 mod session;
+mod sketch;
 mod stream;
 
 use std::process::ExitCode;
@@ -35,6 +37,7 @@ enum Command {
     Join(join::Join),
     Dedup(dedup::Dedup),
     Explain(explain::Explain),
+    Sketch(sketch::Sketch),
     Generate(generate::Generate),
     /// Prints a script that completes commands and options in a shell
     #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Join(join) => join.run(),
         Command::Dedup(dedup) => dedup.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Sketch(sketch) => sketch.run(),
         Command::Generate(generate) => generate.run(),
         Command::Completions { shell } => {
             let mut script = Vec::new();

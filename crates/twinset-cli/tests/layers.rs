@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 /// The crates that have layers, each from top to bottom.
 const CRATES: [(&str, &[&str]); 2] = [
     ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),
-    ("twinset-io", &["error", "size", "compression", "ids", "uniques", "write", "read", "load", "copy", "generate"]),
+    (
+        "twinset-io",
+        &["error", "size", "compression", "ids", "uniques", "write", "read", "sketches", "load", "copy", "generate"],
+    ),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -14,6 +14,7 @@ mod copy;
 pub mod generate;
 mod load;
 pub mod read;
+mod sketches;
 pub mod write;
 
 pub use copy::{Fate, Target, copy_records};
@@ -22,4 +23,5 @@ pub use ids::Ids;
 pub use load::{Collection, Content, Copies, Held, Keeping, load};
 pub use read::{Format, ReadOptions};
 pub use size::ByteSize;
+pub use sketches::{SketchFile, SketchSettings, is_sketch_file, write_sketches};
 pub use write::{Output, OutputFormat, OutputOptions};

@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::Place;
 use crate::ids::{Ids, Names};
 use crate::read::{Bad, Inputs, ReadOptions, Record, Rejects, for_each_block};
+use crate::sketches::{SketchFile, SketchSettings};
 use crate::uniques::Uniques;
 use crate::{Error, Result};
 
@@ -20,6 +21,10 @@ use crate::{Error, Result};
 pub enum Content<'a> {
     /// Their token sets.
     Sets(&'a TokenOptions),
+    /// Sketches of their token sets: how many entries they have, and the seed of the permutations.
+    Sketches(&'a TokenOptions, (u32, u64)),
+    /// The same sketches as they are, and not as sets.
+    RawSketches(&'a TokenOptions, (u32, u64)),
     /// Their token sets, the names of the tokens, and the texts.
     NamedSets(&'a TokenOptions),
     /// The texts themselves.
@@ -75,6 +80,8 @@ pub struct Collection {
     pub right: Option<Ids>,
     /// Token sets, unless only texts were wanted.
     pub sets: Option<Sets>,
+    /// Sketches, if these were wanted as they are.
+    pub sketches: Vec<TokenBlock>,
     /// The names of the tokens, if they were wanted.
     pub names: Option<TokenNames>,
     /// The texts, if they were wanted; those of the right collection after those of the left.
@@ -102,8 +109,32 @@ impl Collection {
             (Some(Sets::InMemory(sets)), _) => Input::Sets(sets),
             (Some(Sets::Spilled(sets)), _) => Input::Spilled(sets),
             (None, Some(texts)) => Input::Texts { texts, left: self.right.as_ref().map(|_| self.left_held()) },
-            (None, None) => unreachable!("a collection has sets or texts"),
+            (None, None) => panic!("a collection of raw sketches cannot be joined"),
         }
+    }
+
+    /// A collection of sketches, or two, that files hold.
+    pub fn of_sketches(mut files: Vec<SketchFile>, run: &Run) -> Result<(Self, SketchSettings)> {
+        let right = (files.len() > 1).then(|| files.pop()).flatten();
+        let left = files.pop().ok_or_else(|| Error::Usage("there is no file of sketches".to_owned()))?;
+        let ids = (left.ids.clone(), right.as_ref().map(|file| file.ids.clone()));
+        let (sets, settings) = left.into_sets(right, run)?;
+        let collection = Self {
+            left: ids.0,
+            right: ids.1,
+            sets: Some(sets),
+            sketches: Vec::new(),
+            names: None,
+            texts: None,
+            extra: Vec::new(),
+            copies: None,
+            lengths: Vec::new(),
+            layout: Vec::new(),
+            rejected: 0,
+            skipped_files: 0,
+            seconds: Seconds::default(),
+        };
+        Ok((collection, settings))
     }
 
     /// The token sets, if they are in memory.
@@ -201,12 +232,15 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let Keeping { content, extra, once, apart, lengths } = keeping;
     let begin = Instant::now();
     let rejects = options.rejects.as_deref().map(Rejects::create).transpose()?.map(Mutex::new);
-    let (token_options, keep_texts) = match content {
-        Content::Sets(options) => (Some(options), false),
-        Content::NamedSets(options) => (Some(options), true),
+    let (tokenizer, keep_texts) = match content {
+        Content::Sets(options) => (Some(Tokenizer::within(options, run)?), false),
+        Content::Sketches(options, entries) => (Some(Tokenizer::sketching(options, entries, run)?), false),
+        Content::RawSketches(options, entries) => {
+            (Some(Tokenizer::sketching(options, entries, &Run { memory: None, ..run.clone() })?), false)
+        }
+        Content::NamedSets(options) => (Some(Tokenizer::within(options, run)?), true),
         Content::Texts => (None, true),
     };
-    let tokenizer = token_options.map(|options| Tokenizer::within(options, run)).transpose()?;
     let tokenizing = AtomicU64::new(0);
     let uniques = once.then(Uniques::new);
     let (mut blocks, reading) = for_each_block(collections, options, extra, rejects.as_ref(), run, |info, records| {
@@ -266,7 +300,12 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let mut name = |blocks: &mut [LoadedBlock]| -> Result<Vec<Ids>> {
         (0..collections.len()).map(|collection| collection_ids(blocks, collection, rejects.as_mut())).collect()
     };
+    let mut sketches = Vec::new();
     let finish = |blocks: Vec<TokenBlock>, taken: u64| match (tokenizer, content) {
+        (Some(_), Content::RawSketches(..)) => {
+            sketches = blocks;
+            Ok((None, None))
+        }
         (Some(tokenizer), Content::NamedSets(_)) => {
             tokenizer.finish_named(blocks).map(|(sets, names)| (Some(Sets::InMemory(sets)), Some(names)))
         }
@@ -308,6 +347,7 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
         left,
         right,
         sets,
+        sketches,
         names,
         texts: keep_texts.then_some(texts),
         extra: columns,

@@ -14,7 +14,9 @@ pub use cluster::{DedupOptions, Keep, Link, by_field, by_length};
 pub use explain::{Explained, explain};
 pub use join::{Algorithm, Input, JoinOptions, Joined, Links};
 pub use model::*;
-pub use pipeline::{Deduped, Records, count, dedup, join, join_within, nearest, tokenize};
+pub use pipeline::{
+    Deduped, Records, count, dedup, dedup_joined, join, join_within, nearest, nearest_joined, tokenize, verify,
+};
 pub use sketch::{
     EstimateOptions, Interval, Method, agreement, found_by_agreement, found_by_labels, label_length, synopsis_size,
 };

@@ -132,6 +132,18 @@ pub fn dedup(
     run: &Run,
 ) -> Result<Deduped> {
     let joined = join_within(input, records.classes, join, run)?;
+    dedup_joined(joined, input, records, join, options, run)
+}
+
+/// As [`dedup`], for pairs that were found already.
+pub fn dedup_joined(
+    joined: Joined,
+    input: Input<'_>,
+    records: Records<'_>,
+    join: &JoinOptions,
+    options: &DedupOptions,
+    run: &Run,
+) -> Result<Deduped> {
     let bounds = join.threshold.map(|threshold| Bounds::new(join.measure, threshold, Collections::One)).transpose()?;
     let has_twins = |record| bounds.is_none_or(|bounds| input.has_twins(record, &bounds, join));
     let links = joined.links(joined.selected(join)?.as_deref(), has_twins, run)?;
@@ -164,6 +176,12 @@ pub fn dedup(
     Ok(Deduped { representatives: clusters.representatives, values, links, stats })
 }
 
+/// Of the pairs that estimates found, those whose token sets really reach the threshold, with their exact values.
+pub fn verify(joined: &Joined, input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined> {
+    let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, input.collections())?;
+    joined.verified(input, &bounds, options.measure, run)
+}
+
 /// For each left record its most similar right one within the threshold, ties in input order.
 pub fn nearest(
     input: Input<'_>,
@@ -171,7 +189,11 @@ pub fn nearest(
     options: &JoinOptions,
     run: &Run,
 ) -> Result<Vec<Option<Pair>>> {
-    let joined = join_within(input, classes, options, run)?;
+    nearest_joined(&join_within(input, classes, options, run)?, input, options)
+}
+
+/// As [`nearest`], for pairs that were found already.
+pub fn nearest_joined(joined: &Joined, input: Input<'_>, options: &JoinOptions) -> Result<Vec<Option<Pair>>> {
     let left = match input {
         Input::Sets(sets) => sets.left_len(),
         Input::Spilled(sets) => sets.left_len(),

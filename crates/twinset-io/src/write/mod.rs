@@ -4,6 +4,7 @@ mod output;
 mod pairs;
 mod table;
 
+pub(crate) use output::write_failure;
 pub use output::{Output, OutputFormat, OutputOptions, check_outputs, remove_unfinished};
-pub use pairs::{PairTable, Shown};
+pub use pairs::{PairTable, Shown, Values};
 pub use table::{Kind, Table, Value};

@@ -170,7 +170,7 @@ impl Output {
     }
 
     /// The file's path, or what stands for it.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -180,7 +180,7 @@ impl Output {
     }
 }
 
-pub(super) fn write_failure(name: &str, error: &io::Error) -> Error {
+pub(crate) fn write_failure(name: &str, error: &io::Error) -> Error {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Error::BrokenPipe;
     }

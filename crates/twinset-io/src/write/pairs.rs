@@ -1,6 +1,6 @@
 //! Pairs as rows: the two ids, the similarity or distance, and the fields that the user wants to see.
 
-use twinset::{Measure, Pair, Strings};
+use twinset::{Interval, Measure, Pair, Strings};
 
 use super::{Kind, Output, OutputFormat, Table, Value};
 use crate::{Ids, Result};
@@ -21,7 +21,41 @@ pub struct PairTable<'a> {
     left: &'a Ids,
     right: &'a Ids,
     shown: &'a [Shown<'a>],
-    measure: Measure,
+    values: Values,
+}
+
+/// What the values of pairs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// Those of a measure.
+    Exact(Measure),
+    /// In how many of so many entries sketches agree, from which the similarity is estimated.
+    Agreement(u32),
+}
+
+impl Values {
+    /// The names and kinds of their columns.
+    pub fn columns(self) -> Vec<(String, Kind)> {
+        let columns: &[(&str, Kind)] = match self {
+            Self::Exact(measure) if measure.is_distance() => &[("distance", Kind::Whole)],
+            Self::Exact(measure) if measure.is_count() => &[("similarity", Kind::Whole)],
+            Self::Exact(_) => &[("similarity", Kind::Real)],
+            Self::Agreement(_) => &[("similarity", Kind::Real), ("low", Kind::Real), ("high", Kind::Real)],
+        };
+        columns.iter().map(|&(name, kind)| (name.to_owned(), kind)).collect()
+    }
+
+    /// What stands in them.
+    pub fn cells(self, value: f64, row: &mut Vec<Value<'_>>) {
+        match self {
+            Self::Exact(measure) if measure.is_count() => row.push(Value::Whole(value as u64)),
+            Self::Exact(_) => row.push(Value::Real(value)),
+            Self::Agreement(of) => {
+                let Interval { similarity, low, high } = Interval::of_agreement(value as u32, of);
+                row.extend([similarity, low, high].map(Value::Real));
+            }
+        }
+    }
 }
 
 impl<'a> PairTable<'a> {
@@ -29,29 +63,25 @@ impl<'a> PairTable<'a> {
     pub fn create(
         output: Output,
         format: OutputFormat,
-        measure: Measure,
+        values: Values,
         (left, right): (&'a Ids, &'a Ids),
         shown: &'a [Shown<'a>],
     ) -> Result<Self> {
-        let value = if measure.is_distance() { "distance" } else { "similarity" };
-        let kind = if measure.is_count() { Kind::Whole } else { Kind::Real };
-        let mut columns =
-            vec![("left".to_owned(), Kind::Text), ("right".to_owned(), Kind::Text), (value.to_owned(), kind)];
+        let mut columns = vec![("left".to_owned(), Kind::Text), ("right".to_owned(), Kind::Text)];
+        columns.extend(values.columns());
         for field in shown {
             columns.push((format!("left_{}", field.name), Kind::Text));
             columns.push((format!("right_{}", field.name), Kind::Text));
         }
-        Ok(Self { table: Table::create(output, format, columns)?, left, right, shown, measure })
+        Ok(Self { table: Table::create(output, format, columns)?, left, right, shown, values })
     }
 
     /// Adds a pair.
     pub fn pair(&mut self, pair: &Pair) -> Result<()> {
         let (left, right) = (self.left.get(pair.left as usize), self.right.get(pair.right as usize));
-        let value = if self.measure.is_count() { Value::Whole(pair.value as u64) } else { Value::Real(pair.value) };
-        if self.shown.is_empty() {
-            return self.table.row(&[Value::Text(&left), Value::Text(&right), value]);
-        }
-        let mut row = vec![Value::Text(&left), Value::Text(&right), value];
+        let mut row = Vec::with_capacity(5 + 2 * self.shown.len());
+        row.extend([Value::Text(&left), Value::Text(&right)]);
+        self.values.cells(pair.value, &mut row);
         for field in self.shown {
             row.push(Value::Text(field.left.get(pair.left as usize)));
             row.push(Value::Text(field.right.get(pair.right as usize)));

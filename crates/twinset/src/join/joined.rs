@@ -2,9 +2,9 @@
 
 use super::grouped::Grouped;
 use super::links::{Link, Links};
-use super::listed::Listed;
-use super::{JoinOptions, Kept, select};
-use crate::model::{Measure, Pair, Result, Run, Stats};
+use super::listed::{Collector, Listed};
+use super::{Input, JoinOptions, Kept, select};
+use crate::model::{Bounds, Measure, Pair, Result, Run, Stats};
 
 /// The pairs of a join, in the order of their records.
 ///
@@ -64,6 +64,23 @@ impl Joined {
         }
         self.stats.pairs = pairs;
         Ok(self)
+    }
+
+    /// The pairs whose token sets are within the bounds, with the values of these.
+    pub(crate) fn verified(&self, input: Input<'_>, bounds: &Bounds, measure: Measure, run: &Run) -> Result<Self> {
+        let mut collector = Collector::new(run, run.memory.unwrap_or(u64::MAX) / 16, false);
+        let offset = match &self.pairs {
+            Pairs::Grouped(grouped) => grouped.right_offset() as usize,
+            Pairs::Listed { offset, .. } => *offset,
+        };
+        for pair in self.iter() {
+            let pair = pair?;
+            if let Some(value) = input.value_within(measure, bounds, pair.left, pair.right + offset as u32)? {
+                collector.push(Pair { value, ..pair })?;
+            }
+            run.check()?;
+        }
+        Ok(Self::listed(measure, collector.finish(), offset, self.stats.clone()))
     }
 
     /// The measure of the pairs' values.

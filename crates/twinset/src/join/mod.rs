@@ -106,6 +106,19 @@ impl Input<'_> {
         }
     }
 
+    /// The value of the measure for two records, if their sets are within the bounds.
+    pub(crate) fn value_within(&self, measure: Measure, bounds: &Bounds, left: u32, right: u32) -> Result<Option<f64>> {
+        let of_sets = |x: &[u32], y: &[u32]| {
+            let (overlap, sizes) = (verify::overlap(x, y), (x.len() as u32, y.len() as u32));
+            bounds.accepts(sizes.0, sizes.1, overlap).then(|| measure.value(sizes.0, sizes.1, overlap))
+        };
+        match self {
+            Self::Sets(sets) => Ok(of_sets(sets.get(left as usize), sets.get(right as usize))),
+            Self::Spilled(sets) => Ok(of_sets(&sets.get(left)?, &sets.get(right)?)),
+            Self::Texts { .. } => Err(Error::WrongInput { measure }),
+        }
+    }
+
     /// The value of the measure for two records, whatever the threshold; of containment's two directions, the larger.
     pub(crate) fn value(&self, measure: Measure, left: u32, right: u32) -> Result<f64> {
         let of_sets = |x: &[u32], y: &[u32]| {

@@ -39,6 +39,16 @@ impl TokenBlock {
             .map(|(_, &length)| length)
     }
 
+    /// A block of sketches; a record without tokens has an empty one.
+    pub fn of_sketches(sketches: impl IntoIterator<Item = Vec<u32>>) -> Self {
+        let mut block = Self::default();
+        for sketch in sketches {
+            block.lengths.push(sketch.len() as u32);
+            block.ids.extend(sketch);
+        }
+        block
+    }
+
     /// The sketch of each record, if it is sketches that the block holds, and they are in memory.
     pub fn sketches(&self) -> impl Iterator<Item = &[u32]> {
         self.records()

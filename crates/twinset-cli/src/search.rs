@@ -1,0 +1,109 @@
+//! How pairs are looked for: exactly, or in sketches.
+
+use twinset::{EstimateOptions, Input, JoinOptions, Joined, Measure, Method, Run, Threshold, TokenOptions};
+use twinset_io::read::Inputs;
+use twinset_io::{Collection, Content, Keeping, ReadOptions, load};
+
+/// What the user wants, and what is joined for it.
+pub(crate) struct Search<'a> {
+    /// What is wanted.
+    pub(crate) wanted: JoinOptions,
+    /// What is joined: the same, or the overlaps of sketches.
+    pub(crate) joined: JoinOptions,
+    tokens: &'a TokenOptions,
+    estimate: &'a EstimateOptions,
+}
+
+impl<'a> Search<'a> {
+    /// Refuses at once what would fail after long work.
+    pub(crate) fn new(
+        join: &JoinOptions,
+        tokens: &'a TokenOptions,
+        estimate: &'a EstimateOptions,
+    ) -> anyhow::Result<Self> {
+        let mut wanted = join.clone();
+        let joined = match estimate.method {
+            Method::Exact if estimate.agree.is_some() || estimate.verify => {
+                let reason = "--agree and --verify are for estimates; say --method sketch";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
+            Method::Exact => join.clone(),
+            Method::Sketch => {
+                let joined = estimate.of_sketches(join)?;
+                if let (None, Some(agree)) = (wanted.threshold, estimate.agree) {
+                    wanted.threshold = Some(Threshold::new(u64::from(agree), u64::from(estimate.permutations.get()))?);
+                }
+                // What is checked is chosen from afterwards.
+                if estimate.verify { JoinOptions { top: None, best: false, ..joined } } else { joined }
+            }
+        };
+        match wanted.threshold {
+            Some(threshold) => {
+                twinset::Bounds::new(wanted.measure, threshold, twinset::Collections::One)?;
+            }
+            None if wanted.top.is_none() => return Err(twinset::Error::NoThreshold.into()),
+            None => {}
+        }
+        Ok(Self { wanted, joined, tokens, estimate })
+    }
+
+    /// What is read.
+    pub(crate) fn content(&self) -> Content<'a> {
+        match (self.estimate.method, self.wanted.measure) {
+            (Method::Sketch, _) => {
+                Content::Sketches(self.tokens, (self.estimate.permutations.get(), self.estimate.seed))
+            }
+            (Method::Exact, Measure::Edit) => Content::Texts,
+            (Method::Exact, _) => Content::Sets(self.tokens),
+        }
+    }
+
+    /// How many entries the sketches have whose agreement the values count, if they are estimates.
+    pub(crate) fn entries(&self) -> Option<u32> {
+        let estimates = self.estimate.method == Method::Sketch && !self.estimate.verify;
+        estimates.then(|| self.estimate.permutations.get())
+    }
+
+    /// What the pairs are chosen by.
+    pub(crate) fn selection(&self) -> &JoinOptions {
+        if self.estimate.verify { &self.wanted } else { &self.joined }
+    }
+
+    /// Finds the pairs. Those of sketches are checked if the user wants that: then the sides are read again, and the token
+    /// sets are returned as well.
+    pub(crate) fn run(
+        &self,
+        input: Input<'_>,
+        classes: Option<&[u32]>,
+        (sides, read, keeping): (&[Inputs], &ReadOptions, Keeping<'_>),
+        run: &Run,
+    ) -> anyhow::Result<(Joined, Option<Collection>)> {
+        let joined = twinset::join_within(input, classes, &self.joined, run)?;
+        if !self.estimate.verify {
+            return Ok((joined, None));
+        }
+        let read = ReadOptions { rejects: None, ..read.clone() };
+        let exact = load(sides, &read, Keeping { content: Content::Sets(self.tokens), ..keeping }, run)?;
+        let verified = twinset::verify(&joined, exact.input(), &self.wanted, run)?;
+        Ok((verified, Some(exact)))
+    }
+
+    /// What the summary says of estimates.
+    pub(crate) fn note(&self) -> Option<String> {
+        let permutations = self.estimate.permutations;
+        match (self.estimate.method, self.joined.threshold) {
+            (Method::Sketch, Some(agree)) => {
+                let agree = agree.as_f64() as u32;
+                let found = self.wanted.threshold.map_or(0.0, |threshold| {
+                    twinset::found_by_agreement(threshold.as_f64(), agree, permutations.get())
+                });
+                let kind = if self.estimate.verify { "checked exactly" } else { "the similarities are estimates" };
+                Some(format!(
+                    "sketches of {permutations} entries that agree in {agree} or more; a pair on the threshold is found with \
+                     probability {found:.3}; {kind}"
+                ))
+            }
+            _ => None,
+        }
+    }
+}

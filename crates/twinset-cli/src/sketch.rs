@@ -1,0 +1,64 @@
+//! `twinset sketch`: sketches that later runs read in place of the texts.
+
+use std::path::PathBuf;
+
+use twinset::{EstimateOptions, TokenOptions};
+use twinset_io::read::{Inputs, read_stop_words};
+use twinset_io::write::check_outputs;
+use twinset_io::{Content, Keeping, Output, ReadOptions, SketchSettings, load, write_sketches};
+
+use crate::session::{SessionOptions, count};
+
+/// Writes sketches, which later runs read in place of the texts
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Sketch {
+    /// Files, folders, quoted globs, or - for standard input
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+    /// Write the sketches to FILE, which should end in .sketch
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// How many permutations: the entries of a sketch
+    #[arg(long, value_name = "N", default_value_t = EstimateOptions::default().permutations)]
+    permutations: std::num::NonZeroU32,
+    /// The seed of the permutations; only sketches of the same seed can be compared
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    tokens: TokenOptions,
+    #[command(flatten)]
+    read: ReadOptions,
+    #[command(flatten)]
+    session: SessionOptions,
+}
+
+const EXAMPLES: &str = "Examples:
+  Sketches of a crawl, and its near duplicates without the texts:
+    twinset sketch crawl/ --text body --tokens shingles:5 --output crawl.sketch
+    twinset join crawl.sketch --method sketch --threshold 0.8
+  Search results, each story once:
+    twinset dedup results.txt --sketches crawl.sketch --threshold 0.8
+
+The file is parquet: a column id, a column sketch with 4 bytes an entry, and how it was made in the metadata.";
+
+impl Sketch {
+    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+        read_stop_words(&mut self.tokens)?;
+        let session = self.session.begin();
+        let inputs = Inputs::find(&self.input, self.read.format)?;
+        let paths: Vec<PathBuf> = inputs.paths().cloned().collect();
+        check_outputs(
+            [Some(&self.output), self.read.rejects.as_ref()].into_iter().flatten().map(PathBuf::as_path),
+            &paths,
+        )?;
+        let output = Output::create(&self.output)?;
+        let settings = SketchSettings::new(self.permutations.get(), self.seed, &self.tokens);
+        let content = Content::RawSketches(&self.tokens, (settings.permutations, self.seed));
+        let collection = load(&[inputs], &self.read, Keeping::all(content), &session.run)?;
+        write_sketches(output, &collection.left, &collection.sketches, &settings)?;
+        let records = count(collection.left.len() as u64, "record");
+        session.summarize(&[format!("{records}, sketches of {} entries", settings.permutations)]);
+        Ok(())
+    }
+}

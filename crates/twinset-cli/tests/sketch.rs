@@ -1,0 +1,97 @@
+//! Sketches as the users of the command see them.
+
+mod common;
+
+use common::Folder;
+
+fn generated() -> Folder {
+    let folder = Folder::with(&[]);
+    folder.stdout("generate --records 3000 --seed 8 --words 40 --vocabulary 4000 --duplicates 0.4 --output d.csv");
+    folder
+}
+
+fn rows(csv: &str) -> Vec<Vec<String>> {
+    csv.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn estimates_carry_their_interval_and_verified_pairs_are_exact() {
+    let folder = generated();
+    let exact = folder.stdout("join d.csv --threshold 0.8");
+    let estimated = folder.stdout("join d.csv --threshold 0.8 --method sketch");
+    assert!(estimated.starts_with("left,right,similarity,low,high\n"));
+    for row in rows(&estimated) {
+        let number = |at: usize| row[at].parse::<f64>().unwrap();
+        assert!(number(3) <= number(2) && number(2) <= number(4) && number(3) < number(4), "{row:?}");
+    }
+    let verified = folder.stdout("join d.csv --threshold 0.8 --method sketch --verify");
+    let exact: std::collections::BTreeSet<&str> = exact.lines().collect();
+    assert!(verified.lines().all(|row| exact.contains(row)), "a verified pair is an exact one");
+    // The promise is 0.9 for pairs on the threshold.
+    let (found, all) = (verified.lines().count() as f64, exact.len() as f64);
+    assert!(found >= 0.9 * all - 3.0 * (all * 0.09).sqrt(), "{found} of {all}");
+    let summary = String::from_utf8(folder.run("join d.csv --threshold 0.8 --method sketch").stderr).unwrap();
+    assert!(summary.contains("estimates") && summary.contains("probability 0.9"), "{summary}");
+    // Without a threshold the agreement is one.
+    let by_agreement = folder.stdout("join d.csv --method sketch --permutations 50 --agree 40 --threads 1");
+    assert_eq!(by_agreement, folder.stdout("join d.csv --method sketch --permutations 50 --agree 40 --threads 3"));
+    assert_eq!(by_agreement, folder.stdout("join d.csv --method sketch --permutations 50 --agree 40 --memory 900K"));
+    assert!(rows(&by_agreement).iter().all(|row| row[2].parse::<f64>().unwrap() >= 0.8));
+}
+
+#[test]
+fn sketches_stand_for_texts_that_are_gone() {
+    let folder = generated();
+    let expected =
+        folder.stdout("join d.csv --tokens shingles:2 --method sketch --permutations 64 --seed 5 --threshold 0.7");
+    folder.stdout("sketch d.csv --tokens shingles:2 --permutations 64 --seed 5 --output d.sketch");
+    std::fs::remove_file(folder.path("d.csv")).unwrap();
+    assert_eq!(folder.stdout("join d.sketch --method sketch --threshold 0.7"), expected);
+    folder.stdout("generate --records 300 --seed 9 --words 40 --vocabulary 4000 --output e.csv");
+    folder.stdout("sketch e.csv --tokens shingles:2 --permutations 64 --seed 5 --output e.sketch");
+    assert_eq!(folder.stdout("join d.sketch e.sketch --method sketch --threshold 0.7 --count"), "0\n");
+
+    // A ranked list of ids: each that is near an earlier one goes.
+    let first = &rows(&expected)[0];
+    let list = format!("{}\nnobody\n{}\n{}\n", first[0], first[1], first[0]);
+    std::fs::write(folder.path("ranked.txt"), list).unwrap();
+    assert_eq!(
+        folder.stdout("dedup ranked.txt --sketches d.sketch --threshold 0.7"),
+        format!("{}\nnobody\n", first[0])
+    );
+    let message = |args: &str| {
+        let output = folder.run(args);
+        assert_eq!(
+            output.status.code(),
+            Some(if args.contains("join d.sketch --threshold") { 2 } else { 1 }),
+            "{args}"
+        );
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(message("join d.sketch --threshold 0.8").contains("--method sketch"));
+    folder.stdout("sketch e.csv --tokens shingles:2 --permutations 64 --seed 6 --output f.sketch");
+    let output = folder.run("join d.sketch f.sketch --method sketch --threshold 0.7");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("different ways"));
+    let whole = std::fs::read(folder.path("d.sketch")).unwrap();
+    std::fs::write(folder.path("half.sketch"), &whole[..whole.len() / 2]).unwrap();
+    assert!(message("join half.sketch --method sketch --threshold 0.8").contains("not a whole file of sketches"));
+}
+
+#[test]
+fn what_sketches_cannot_do_is_refused() {
+    let folder = Folder::with(&[("t.txt", b"a b\nb a\n\n")]);
+    let message = |args: &str| {
+        let output = folder.run(args);
+        assert!(!output.status.success(), "{args}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(message("join t.txt --threshold 0.8 --method sketch --measure cosine").contains("jaccard"));
+    assert!(message("join t.txt --threshold 0.8 --agree 9").contains("--method sketch"));
+    assert!(message("join t.txt --threshold 0.8 --method sketch --agree 101").contains("from 1 to --permutations"));
+    assert!(
+        message("join t.txt --threshold 0.1 --method sketch --permutations 2 --probability 0.999").contains("more")
+    );
+    let groups = folder.stdout("dedup t.txt --threshold 0.8 --method sketch --permutations 10 --groups g.csv");
+    assert_eq!(groups, "a b\n\n");
+    assert!(folder.read("g.csv").contains("\n3,2,3,1,0.69150289"), "{}", folder.read("g.csv"));
+}

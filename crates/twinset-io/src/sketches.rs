@@ -1,0 +1,188 @@
+//! Files of sketches: parquet with an id and a sketch in each row, and how they were made in the metadata.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, FixedSizeBinaryArray, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::properties::WriterProperties;
+use serde::{Deserialize, Serialize};
+use twinset::{EstimateOptions, Method, Run, Sets, Strings, TokenBlock, TokenOptions, Tokenizer};
+
+use crate::ids::{Ids, Names};
+use crate::write::write_failure;
+use crate::{Error, Output, Result};
+
+/// How sketches were made. Only sketches that were made in the same way can be compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SketchSettings {
+    version: u32,
+    /// How many entries each has.
+    pub permutations: u32,
+    /// The seed of the permutations.
+    pub seed: u64,
+    /// What the tokens were.
+    pub tokens: TokenOptions,
+}
+
+const VERSION: u32 = 1;
+/// The entry of the file's metadata that holds the settings.
+const KEY: &str = "twinset.sketch";
+/// Rows that are written at a time.
+const ROWS: usize = 1 << 14;
+
+impl SketchSettings {
+    /// Those of sketches that are made now.
+    pub fn new(permutations: u32, seed: u64, tokens: &TokenOptions) -> Self {
+        Self { version: VERSION, permutations, seed, tokens: tokens.clone() }
+    }
+
+    /// The options for comparing such sketches.
+    pub fn estimate(&self, options: &EstimateOptions) -> EstimateOptions {
+        let permutations = NonZeroU32::new(self.permutations).unwrap_or(options.permutations);
+        EstimateOptions { method: Method::Sketch, permutations, seed: self.seed, ..options.clone() }
+    }
+}
+
+/// Whether a path's ending says that it is a file of sketches.
+pub fn is_sketch_file(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "sketch")
+}
+
+/// Writes sketches, those of records without tokens as null.
+pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings: &SketchSettings) -> Result<()> {
+    let name = output.name().to_owned();
+    let fail =
+        |error: &dyn std::fmt::Display| Error::File { file: name.clone(), reason: format!("writing failed: {error}") };
+    let width = 4 * settings.permutations as i32;
+    let json = serde_json::to_string(settings).map_err(|error| fail(&error))?;
+    let fields =
+        vec![Field::new("id", DataType::Utf8, false), Field::new("sketch", DataType::FixedSizeBinary(width), true)];
+    let schema = Arc::new(Schema::new(fields).with_metadata(HashMap::from([(KEY.to_owned(), json)])));
+    // Sketches are as good as random: there is nothing to compress.
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_column_dictionary_enabled("sketch".into(), false)
+        .set_column_encoding("sketch".into(), Encoding::PLAIN)
+        .build();
+    let mut writer = ArrowWriter::try_new(output, schema.clone(), Some(properties)).map_err(|error| fail(&error))?;
+    let mut sketches = blocks.iter().flat_map(TokenBlock::sketches);
+    for first in (0..ids.len()).step_by(ROWS) {
+        let rows = first..ids.len().min(first + ROWS);
+        let own = rows.clone().map(|row| ids.get(row).into_owned());
+        let ids: StringArray = own.map(Some).collect();
+        let bytes = sketches.by_ref().take(rows.len()).map(|sketch| {
+            let bytes: Vec<u8> = sketch.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+            (!bytes.is_empty()).then_some(bytes)
+        });
+        let sketches =
+            FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, width).map_err(|error| fail(&error))?;
+        let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(ids), Arc::new(sketches)]);
+        writer.write(&batch.map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
+    }
+    let output = writer.into_inner().map_err(|error| match std::error::Error::source(&error) {
+        Some(source) => match source.downcast_ref::<std::io::Error>() {
+            Some(error) => write_failure(&name, error),
+            None => fail(&error),
+        },
+        None => fail(&error),
+    })?;
+    output.finish()
+}
+
+/// A file of sketches that was read.
+pub struct SketchFile {
+    /// How they were made.
+    pub settings: SketchSettings,
+    /// The names of the records.
+    pub ids: Ids,
+    blocks: Vec<TokenBlock>,
+}
+
+impl SketchFile {
+    /// Reads a whole file.
+    pub fn read(path: &Path, run: &Run) -> Result<Self> {
+        let fail = |error: &dyn std::fmt::Display| Error::file(path, format!("not a whole file of sketches: {error}"));
+        let file = File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| fail(&error))?;
+        let json = builder.schema().metadata().get(KEY).cloned();
+        let json =
+            json.ok_or_else(|| fail(&"it does not say how its sketches were made; make it with twinset sketch"))?;
+        let settings: SketchSettings = serde_json::from_str(&json).map_err(|error| fail(&error))?;
+        if settings.version != VERSION {
+            let reason =
+                format!("this file has version {}, and only {VERSION} can be read; make it again", settings.version);
+            return Err(Error::file(path, reason));
+        }
+        let width = settings.permutations as usize;
+        let (mut names, mut blocks) = (Names::default(), Vec::new());
+        for batch in builder.build().map_err(|error| fail(&error))? {
+            run.check()?;
+            let batch = batch.map_err(|error| fail(&error))?;
+            let columns = (batch.column_by_name("id"), batch.column_by_name("sketch"));
+            let (Some(ids), Some(sketches)) = (
+                columns.0.and_then(|column| column.as_string_opt::<i32>()),
+                columns.1.and_then(|column| column.as_fixed_size_binary_opt()),
+            ) else {
+                return Err(fail(&"the columns are not id and sketch"));
+            };
+            if sketches.value_length() as usize != 4 * width {
+                return Err(fail(&"the sketches have not as many entries as the file says"));
+            }
+            names.push((0..ids.len()).map(|row| ids.value(row)).collect::<Strings>());
+            let entries = (0..sketches.len()).map(|row| {
+                let bytes = if sketches.is_null(row) { &[] } else { sketches.value(row) };
+                bytes.as_chunks().0.iter().map(|&entry| u32::from_le_bytes(entry)).collect::<Vec<u32>>()
+            });
+            blocks.push(TokenBlock::of_sketches(entries));
+        }
+        Ok(Self { settings, ids: Ids::Names(names), blocks })
+    }
+
+    /// The sketches as sets of entries, together with those of a second file that were made in the same way.
+    pub fn into_sets(self, other: Option<Self>, run: &Run) -> Result<(Sets, SketchSettings)> {
+        let SketchSettings { permutations, seed, tokens, .. } = &self.settings;
+        if let Some(other) = other.as_ref().filter(|other| other.settings != self.settings) {
+            return Err(Error::Usage(format!(
+                "the two files of sketches were made in different ways ({} and {}); make one of them again",
+                serde_json::to_string(&self.settings).unwrap_or_default(),
+                serde_json::to_string(&other.settings).unwrap_or_default(),
+            )));
+        }
+        let left = self.ids.len() as u32;
+        let tokenizer = Tokenizer::sketching(tokens, (*permutations, *seed), run)?;
+        let is_one = other.is_none();
+        let blocks = self.blocks.into_iter().chain(other.into_iter().flat_map(|other| other.blocks));
+        let sets = tokenizer.finish_within(blocks, 0)?;
+        Ok((if is_one { sets } else { sets.split_at(left) }, self.settings))
+    }
+
+    /// The sketches of a list of ids, in its order, as sets of entries; and for how many ids there is none.
+    pub fn sets_of<'a>(&self, ids: impl Iterator<Item = &'a str>, run: &Run) -> Result<(Sets, u64)> {
+        let places: HashMap<String, (usize, usize)> = {
+            let places = self.blocks.iter().enumerate();
+            let places = places.flat_map(|(block, own)| (0..own.sketches().count()).map(move |row| (block, row)));
+            (0..self.ids.len()).map(|row| self.ids.get(row).into_owned()).zip(places).collect()
+        };
+        let rows: Vec<Vec<&[u32]>> = self.blocks.iter().map(|block| block.sketches().collect()).collect();
+        let mut missing = 0;
+        let chosen = ids.map(|id| match places.get(id) {
+            Some(&(block, row)) => rows[block][row].to_vec(),
+            None => {
+                missing += 1;
+                Vec::new()
+            }
+        });
+        let block = TokenBlock::of_sketches(chosen);
+        let SketchSettings { permutations, seed, tokens, .. } = &self.settings;
+        let tokenizer = Tokenizer::sketching(tokens, (*permutations, *seed), run)?;
+        Ok((tokenizer.finish_within([block], 0)?, missing))
+    }
+}
