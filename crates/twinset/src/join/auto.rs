@@ -26,8 +26,10 @@ mod cost {
     pub(super) const POSTING: f64 = 2.0;
     /// Making a posting, with its signature.
     pub(super) const INDEX: f64 = 30.0;
-    /// What making signatures must save, for each token.
-    pub(super) const SIGNATURES: f64 = 20.0;
+    /// Making signatures, for each token.
+    pub(super) const SIGNATURES: f64 = 7.0;
+    /// How many times the cost of looking up prefixes `ppjoin` has, which makes none.
+    pub(super) const PPJOIN: f64 = 1.45;
 }
 
 /// Which way each range of sizes is joined, and why.
@@ -39,7 +41,7 @@ pub(super) struct Plan {
     /// Where the posting lists start, if that was looked at.
     starts: Option<BySide<Vec<u64>>>,
     reason: Option<String>,
-    /// Whether all of it should take longer than making signatures.
+    /// Whether this should take less time, signatures included, than `ppjoin`.
     needs_signatures: bool,
 }
 
@@ -103,7 +105,8 @@ impl Plan {
             return by_prefix;
         }
         // A bound that rises is heeded by these two ways only.
-        let is_long = scan.min(prefix) > cost::SIGNATURES * task.sets.tokens().len() as f64;
+        let with_signatures = scan.min(prefix) + cost::SIGNATURES * task.sets.tokens().len() as f64;
+        let is_long = cost::PPJOIN * prefix > with_signatures;
         let needs_signatures = is_long || task.rising.is_some();
         Self { reason: Some(estimate), needs_signatures, ..if scan < prefix { by_scan } else { by_prefix } }
     }
