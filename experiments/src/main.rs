@@ -1,15 +1,19 @@
 //! Regenerates the papers' tables and figures, and measures speed. Each experiment has a file of its own.
 
-mod chart;
 mod growth;
-mod page;
 mod peers;
 mod ppjoin;
 mod process;
 mod source;
 mod speed;
 
+use std::io::Write;
+use std::path::Path;
+
 use clap::Parser;
+use maud::Markup;
+use twinset_io::Output;
+use twinset_report::page;
 
 /// Regenerates the papers' tables and figures
 #[derive(Parser)]
@@ -28,4 +32,10 @@ fn main() -> anyhow::Result<()> {
         Experiment::Ppjoin(experiment) => experiment.run(),
         Experiment::Speed(experiment) => experiment.run(),
     }
+}
+
+fn write_page(path: &Path, title: &str, body: &Markup) -> anyhow::Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_all(page(title, body).as_bytes()).map_err(|error| output.failure(&error))?;
+    Ok(output.finish()?)
 }

@@ -10,10 +10,10 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use maud::html;
 use twinset_io::generate::{GenerateOptions, Generator};
+use twinset_report::{bars, table};
 
-use crate::chart::bars;
-use crate::page;
 use crate::process::{Usage, measure, twinset};
+use crate::write_page;
 
 /// Twinset and its peers on the same texts in one run: time, CPU, memory, recall and precision
 ///
@@ -93,10 +93,10 @@ impl Peers {
                 "Two texts are a pair if the sets of their shingles reach the threshold. Recall is the share of these pairs "
                 "that a tool found, precision the share of its pairs that are such pairs. The pairs are those of twinset's "
                 "faithful ppjoin; SetSimilaritySearch is exact as well, so its row is a check of them." }
-            (page::table(&title, &header, &cells))
-            (bars("CPU seconds, all cores together", &chart.collect::<Vec<_>>()))
+            (table(&title, &header, &cells))
+            (bars("CPU seconds, all cores together", &chart.collect::<Vec<_>>(), 2))
         };
-        page::write(&self.output, "Twinset and its peers", &body)?;
+        write_page(&self.output, "Twinset and its peers", &body)?;
         println!("wrote {}", self.output.display());
         Ok(())
     }

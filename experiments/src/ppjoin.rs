@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use maud::{Markup, html};
 use twinset::{Algorithm, Input, JoinOptions, Joined, Measure, Run, Threshold, TokenOptions, TokenSets, join};
+use twinset_report::{Chart, Line, table};
 
-use crate::chart::{Chart, Line};
-use crate::page::{self, table};
 use crate::source::{Source, SourceOptions, sample};
+use crate::write_page;
 
 /// PPJoin: candidate sizes, times and growth, and web pages by q-grams and shingles
 #[derive(clap::Args)]
@@ -71,7 +71,7 @@ impl Ppjoin {
                 body.push(pages(&source)?);
             }
         }
-        page::write(&self.output, "PPJoin, measured again", &html! { @for part in &body { (part) } })?;
+        write_page(&self.output, "PPJoin, measured again", &html! { @for part in &body { (part) } })?;
         println!("wrote {}", self.output.display());
         Ok(())
     }
@@ -128,7 +128,7 @@ fn by_threshold(sets: &TokenSets, measure: Measure) -> anyhow::Result<Markup> {
         "ppjoin+ speed-up",
     ];
     let line = |name: &'static str, value: &dyn Fn(&Measured) -> f64| Line {
-        name,
+        name: name.to_owned(),
         points: measured
             .iter()
             .filter(|one| one.name == name)
@@ -138,7 +138,7 @@ fn by_threshold(sets: &TokenSets, measure: Measure) -> anyhow::Result<Markup> {
     let mut candidates: Vec<Line> =
         ALGORITHMS.iter().map(|(name, _)| line(name, &|one| one.candidates as f64)).collect();
     let mut pairs = line("ppjoin", &|one| one.pairs as f64);
-    pairs.name = "pairs";
+    pairs.name = "pairs".to_owned();
     candidates.push(pairs);
     let seconds = ALGORITHMS.iter().map(|(name, _)| line(name, &|one| one.seconds)).collect();
     let axis = format!("{measure} similarity");
@@ -170,7 +170,7 @@ fn growth(sets: &TokenSets, measure: Measure) -> anyhow::Result<Markup> {
         let point = |share: usize, one: &Measured| (share as f64 / 100.0, value(one).sqrt());
         (0..ALGORITHMS.len())
             .map(|at| Line {
-                name: ALGORITHMS[at].0,
+                name: ALGORITHMS[at].0.to_owned(),
                 points: measured.iter().map(|(share, all)| point(*share, &all[at])).collect(),
             })
             .collect()

@@ -32,6 +32,7 @@ fn test(full: bool) -> anyhow::Result<()> {
     for component in ["rustfmt", "clippy"] {
         install(component)?;
     }
+    install_browser()?;
     cargo("fmt --all --check", &[])?;
     cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
     cargo("test --workspace --quiet", &[])?;
@@ -72,6 +73,27 @@ fn install(component: &str) -> anyhow::Result<()> {
     let tool = if component == "rustfmt" { "fmt" } else { component };
     let there = Command::new("cargo").args([tool, "--version"]).output().is_ok_and(|output| output.status.success());
     if there { Ok(()) } else { run("rustup", &format!("component add {component}"), &[]) }
+}
+
+/// The browser in which reports are tested.
+fn install_browser() -> anyhow::Result<()> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let is_there =
+        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
+    if names.iter().any(is_there) {
+        return Ok(());
+    }
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.starts_with(b"0\n"));
+    let apt = |args: &str| {
+        let command = format!("apt-get {args}");
+        match is_root {
+            true => run("env", &format!("DEBIAN_FRONTEND=noninteractive {command}"), &[]),
+            false => run("sudo", &command, &[]),
+        }
+    };
+    apt("update --quiet").and_then(|()| apt("install --yes --quiet --no-install-recommends chromium")).context(
+        "the browser tests need Chromium, and it could not be installed; install it by hand where there is no apt",
+    )
 }
 
 fn cargo(args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use twinset::{
-    DedupOptions, Deduped, EstimateOptions, JoinOptions, Keep, Link, Pair, Records, Seconds, Stats, Strings,
+    DedupOptions, Deduped, EstimateOptions, JoinOptions, Keep, Link, Links, Pair, Records, Seconds, Stats, Strings,
     TokenOptions, by_field, by_length,
 };
 use twinset_io::read::{Inputs, read_stop_words};
@@ -24,7 +24,7 @@ use crate::session::{Session, SessionOptions, count, peak_memory};
 pub(crate) struct Dedup {
     /// Files, folders, quoted globs, or - for standard input
     #[arg(required = true)]
-    input: Vec<PathBuf>,
+    pub(crate) input: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) join: JoinOptions,
     #[command(flatten)]
@@ -53,6 +53,9 @@ pub(crate) struct Dedup {
     /// Write the group and the representative of each record to FILE: csv, jsonl or parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) groups: Option<PathBuf>,
+    /// Write a page that shows how alike the records are, and the largest groups with their differences
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
     /// Add this field of each record to --groups; repeat it for several
     #[arg(long, value_name = "FIELD", help_heading = "Output")]
     show: Vec<String>,
@@ -79,6 +82,8 @@ const EXAMPLES: &str = "Examples:
     twinset dedup crawl/ --text body --tokens shingles:5 --threshold 0.8 --output clean/ --removed dropped/
   Keep the longest text of each group, without chains, and look at the groups:
     twinset dedup docs.jsonl --threshold 0.8 --keep longest --link representative --output kept.jsonl --groups groups.csv
+  Look at what a threshold does before you trust it:
+    twinset dedup docs.jsonl --threshold 0.5 --count --report report.html
   Training texts that are not in the test set:
     twinset dedup train.jsonl --against test.jsonl --threshold 0.6 --output clean.jsonl
   Search results, ranked, each story once:
@@ -95,14 +100,17 @@ struct Outputs {
     removed: Option<Target>,
     groups: Option<(Output, OutputFormat)>,
     stats: Option<Output>,
+    report: Option<Output>,
 }
 
 /// What became of the records.
-struct Outcome {
+pub(crate) struct Outcome {
     /// For each record, the one that stands for it: itself, one of the same collection, or one of the other.
-    representatives: Vec<Representative>,
-    values: Vec<f64>,
-    stats: Stats,
+    pub(crate) representatives: Vec<Representative>,
+    pub(crate) values: Vec<f64>,
+    /// The pairs among the records that are not near the other collection.
+    pub(crate) links: Links,
+    pub(crate) stats: Stats,
     /// How many were dropped as they are near a record of the other collection.
     known: u64,
     /// How many have no sketch in the file.
@@ -110,7 +118,7 @@ struct Outcome {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Representative {
+pub(crate) enum Representative {
     Own(u32),
     Other(u32),
 }
@@ -152,6 +160,9 @@ impl Dedup {
             Representative::Own(own) if own == record => Fate::Kept,
             _ => Fate::Removed,
         };
+        if let Some(output) = outputs.report {
+            self.write_report(output, (&sides[0], &collection), &outcome, &search, &session.run)?;
+        }
         if let Some(kept) = outputs.kept {
             copy_records((&sides[0], &collection), &self.read, (kept, outputs.removed), fate, &session.run)?;
         }
@@ -186,7 +197,7 @@ impl Dedup {
     /// Opens all outputs, none of which may replace an input or another one.
     fn open(&self, sides: &[Inputs]) -> anyhow::Result<Outputs> {
         let is_file = |path: &&PathBuf| path.as_os_str() != "-";
-        let files = [&self.groups, &self.stats, &self.read.rejects].into_iter().flatten().cloned();
+        let files = [&self.groups, &self.stats, &self.report, &self.read.rejects].into_iter().flatten().cloned();
         let copied = [&self.output, &self.removed].into_iter().flatten().filter(is_file);
         let outputs: Vec<PathBuf> = files.chain(copied.flat_map(|path| Target::paths(path, &sides[0]))).collect();
         let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).cloned().collect();
@@ -201,6 +212,7 @@ impl Dedup {
                 .map(|path| Ok::<_, twinset_io::Error>((Output::create(path)?, OutputFormat::of_path(path)?)))
                 .transpose()?,
             stats: self.stats.as_deref().map(Output::create).transpose()?,
+            report: self.report.as_deref().map(Output::create).transpose()?,
         })
     }
 
@@ -242,10 +254,10 @@ impl Dedup {
             let input = collection.input();
             let (joined, exact) = search.run(input, classes.as_deref(), source, &run)?;
             let input = exact.as_ref().map_or(input, Collection::input);
-            let Deduped { representatives, values, stats, .. } =
+            let Deduped { representatives, values, links, stats } =
                 twinset::dedup_joined(joined, input, records, search.selection(), &self.dedup, &run)?;
             let representatives = representatives.into_iter().map(Representative::Own).collect();
-            return Ok(Outcome { representatives, values, stats, known: 0, without_sketch: 0 });
+            return Ok(Outcome { representatives, values, links, stats, known: 0, without_sketch: 0 });
         };
 
         // First goes what is near the other collection, then the rest is compared with itself.
@@ -276,6 +288,7 @@ impl Dedup {
         let mut outcome = Outcome {
             representatives: Vec::with_capacity(records),
             values: Vec::with_capacity(records),
+            links: deduped.links,
             stats: Stats { records: records as u64, ..deduped.stats },
             known: (records - left.len()) as u64,
             without_sketch: 0,
@@ -313,10 +326,10 @@ impl Dedup {
         let input = Held::Sets(sets);
         let order = self.order(collection, ids.len());
         let records = Records { order: order.as_deref(), ..Records::default() };
-        let Deduped { representatives, values, stats, .. } =
+        let Deduped { representatives, values, links, stats } =
             twinset::dedup(input.input(), records, &search.joined, &self.dedup, &session.run)?;
         let representatives = representatives.into_iter().map(Representative::Own).collect();
-        Ok(Outcome { representatives, values, stats, known: 0, without_sketch })
+        Ok(Outcome { representatives, values, links, stats, known: 0, without_sketch })
     }
 
     /// All records of the left collection, those first that are rather kept, where this is known before the join.

@@ -7,6 +7,7 @@ mod generate;
 mod interrupt;
 mod join;
 mod progress;
+mod report;
 mod search;
 mod session;
 mod sketch;

@@ -8,7 +8,20 @@ const CRATES: [(&str, &[&str]); 2] = [
     ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),
     (
         "twinset-io",
-        &["error", "size", "compression", "ids", "uniques", "write", "read", "sketches", "load", "copy", "generate"],
+        &[
+            "error",
+            "size",
+            "compression",
+            "ids",
+            "uniques",
+            "write",
+            "read",
+            "sketches",
+            "load",
+            "texts",
+            "copy",
+            "generate",
+        ],
     ),
 ];
 

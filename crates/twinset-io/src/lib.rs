@@ -15,6 +15,7 @@ pub mod generate;
 mod load;
 pub mod read;
 mod sketches;
+mod texts;
 pub mod write;
 
 pub use copy::{Fate, Target, copy_records};
@@ -24,4 +25,5 @@ pub use load::{Collection, Content, Copies, Held, Keeping, load};
 pub use read::{Format, ReadOptions};
 pub use size::ByteSize;
 pub use sketches::{SketchFile, SketchSettings, is_sketch_file, write_sketches};
+pub use texts::read_texts;
 pub use write::{Output, OutputFormat, OutputOptions};

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Place;
 use crate::ids::{Ids, Names};
-use crate::read::{Bad, Inputs, ReadOptions, Record, Rejects, for_each_block};
+use crate::read::{Bad, BadRecords, Inputs, ReadOptions, Record, Rejects, for_each_block};
 use crate::sketches::{SketchFile, SketchSettings};
 use crate::uniques::Uniques;
 use crate::{Error, Result};
@@ -241,9 +241,10 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
         Content::NamedSets(options) => (Some(Tokenizer::within(options, run)?), true),
         Content::Texts => (None, true),
     };
+    let bad_records = rejects.as_ref().map_or(BadRecords::Refused, BadRecords::Written);
     let tokenizing = AtomicU64::new(0);
     let uniques = once.then(Uniques::new);
-    let (mut blocks, reading) = for_each_block(collections, options, extra, rejects.as_ref(), run, |info, records| {
+    let (mut blocks, reading) = for_each_block(collections, options, extra, bad_records, run, |info, records| {
         let begin = Instant::now();
         let mut block = LoadedBlock {
             collection: info.collection,

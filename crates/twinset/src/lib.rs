@@ -10,9 +10,9 @@ mod sketch;
 mod stream;
 mod tokenize;
 
-pub use cluster::{DedupOptions, Keep, Link, by_field, by_length};
+pub use cluster::{DedupOptions, Keep, Link, Step, by_field, by_length, steps};
 pub use explain::{Explained, explain};
-pub use join::{Algorithm, Input, JoinOptions, Joined, Links};
+pub use join::{Algorithm, Input, JoinOptions, Joined, Links, ValuedPairs};
 pub use model::*;
 pub use pipeline::{
     Deduped, Records, count, dedup, dedup_joined, join, join_within, nearest, nearest_joined, tokenize, verify,

@@ -145,8 +145,8 @@ pub fn dedup_joined(
     run: &Run,
 ) -> Result<Deduped> {
     let bounds = join.threshold.map(|threshold| Bounds::new(join.measure, threshold, Collections::One)).transpose()?;
-    let has_twins = |record| bounds.is_none_or(|bounds| input.has_twins(record, &bounds, join));
-    let links = joined.links(joined.selected(join)?.as_deref(), has_twins, run)?;
+    let twin_value = |record| bounds.and_then(|bounds| input.twin_value(record, &bounds, join));
+    let links = joined.links(joined.selected(join)?.as_deref(), twin_value, run)?;
     let mut stats = joined.stats;
     let links = match records.copies {
         Some(copies) => links.of_copies(copies),

@@ -139,6 +139,28 @@ proptest! {
                     prop_assert!(record == representative as usize || link == Link::Any);
                 }
             }
+            // Stricter thresholds, from the same pairs.
+            if link == Link::Any && classes.is_none() {
+                let stricter: &[&str] = match options.measure {
+                    Measure::Overlap => &["5", "4", "3"],
+                    Measure::Hamming => &["0", "1", "2"],
+                    _ => &["1", "4/5", "3/4"],
+                };
+                for threshold in stricter {
+                    let strict: twinset::Threshold = threshold.parse().unwrap();
+                    if !options.measure.is_count() && strict.as_f64() < options.threshold.unwrap().as_f64() {
+                        continue;
+                    }
+                    let strictest = stricter[0].parse::<f64>().unwrap();
+                    let step = twinset::steps(&found.links, &[strictest, strict.as_f64()])[1];
+                    let again = JoinOptions { threshold: Some(strict), ..options.clone() };
+                    let again = dedup(input, records, &again, &DedupOptions { keep: Keep::First, link }, &run).unwrap();
+                    let kept = (0..originals.len()).filter(|&record| again.is_kept(record)).count();
+                    prop_assert_eq!(step.pairs, again.links.pairs());
+                    prop_assert_eq!(step.removed, (originals.len() - kept) as u64);
+                    prop_assert_eq!(step.groups, again.stats.groups.unwrap());
+                }
+            }
             // What is kept has no near duplicates left.
             let kept: Vec<usize> = (0..originals.len()).filter(|&record| found.is_kept(record)).collect();
             let again = kept.iter().map(|&record| collection[originals[record] as usize].clone());

@@ -26,5 +26,5 @@ pub(crate) use inputs::InputFile;
 pub use inputs::Inputs;
 pub use options::{ReadOptions, read_stop_words};
 pub(crate) use pieces::{Piece, for_each_piece};
-pub(crate) use reader::{for_each_block, format_of, parquet_file};
+pub(crate) use reader::{BadRecords, for_each_block, format_of, parquet_file};
 pub(crate) use rejects::Rejects;

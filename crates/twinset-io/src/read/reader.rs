@@ -32,13 +32,24 @@ pub(crate) struct BlockInfo {
     pub(crate) bad: Vec<usize>,
 }
 
+/// What becomes of bad records.
+#[derive(Clone, Copy)]
+pub(crate) enum BadRecords<'a> {
+    /// The first ends the reading.
+    Refused,
+    /// They are written down.
+    Written(&'a Mutex<Rejects>),
+    /// They are known already.
+    Skipped,
+}
+
 /// Parses every block of the collections and calls `work` with its records, on all threads; returns the results in
 /// the order of the input, and the seconds that threads spent reading and parsing.
 pub(crate) fn for_each_block<T: Send>(
     collections: &[Inputs],
     options: &ReadOptions,
     extra: &[String],
-    rejects: Option<&Mutex<Rejects>>,
+    bad_records: BadRecords<'_>,
     run: &Run,
     work: impl Fn(BlockInfo, Vec<Record<'_>>) -> Result<T> + Sync,
 ) -> Result<(Vec<T>, f64)> {
@@ -72,10 +83,10 @@ pub(crate) fn for_each_block<T: Send>(
         }
         nanoseconds.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
         let file = block.file().to_owned();
-        let noted = match (rejects, bad.first()) {
-            (Some(rejects), _) => rejects.lock().expect("no writer panics").add(index, &file, bad),
-            (None, Some(_)) => Err(self::bad(&file, &bad.swap_remove(0).with_remedy())),
-            (None, None) => Ok(()),
+        let noted = match (bad_records, bad.is_empty()) {
+            (BadRecords::Written(rejects), _) => rejects.lock().expect("no writer panics").add(index, &file, bad),
+            (BadRecords::Refused, false) => Err(self::bad(&file, &bad.swap_remove(0).with_remedy())),
+            (BadRecords::Refused, true) | (BadRecords::Skipped, _) => Ok(()),
         };
         let info = BlockInfo { collection, file_at, file, bad: bad_positions };
         Some((index, noted.and_then(|()| work(info, records))))

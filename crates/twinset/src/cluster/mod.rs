@@ -2,10 +2,12 @@
 
 mod options;
 mod order;
+mod steps;
 
 pub use options::{DedupOptions, Keep, Link};
 pub(crate) use order::by_degree;
 pub use order::{by_field, by_length};
+pub use steps::{Step, steps};
 
 use crate::join::Links;
 use crate::model::Measure;

@@ -205,12 +205,13 @@ impl Grouped {
         for record in 0..self.groups.records() {
             let (next, class) = (twins.len() as u32, self.classes.as_ref().map_or(0, |classes| classes[record]));
             let Some(group) = self.groups.of(record) else {
-                twins.push(false);
+                twins.push(None);
                 nodes.push(next);
                 continue;
             };
             nodes.push(*numbers.entry((group, class)).or_insert_with(|| {
-                twins.push(self.overlap_within(group).is_some());
+                let size = self.sizes[group as usize];
+                twins.push(self.overlap_within(group).map(|overlap| self.measure.value(size, size, overlap)));
                 classes_of[group as usize].push((class, next));
                 next
             }));

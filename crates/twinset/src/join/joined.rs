@@ -110,13 +110,18 @@ impl Joined {
         }
     }
 
-    /// The pairs of a self-join as a graph; only those selected, if there is a selection. `has_twins` tells whether a record
-    /// forms a pair with one that is identical.
-    pub(crate) fn links(&self, selected: Option<&[Pair]>, has_twins: impl Fn(u32) -> bool, run: &Run) -> Result<Links> {
+    /// The pairs of a self-join as a graph; only those selected, if there is a selection. `twin_value` is that of a
+    /// record and one that is identical, if they form a pair.
+    pub(crate) fn links(
+        &self,
+        selected: Option<&[Pair]>,
+        twin_value: impl Fn(u32) -> Option<f64>,
+        run: &Run,
+    ) -> Result<Links> {
         let of_pair = |pair: Pair| Link { nodes: (pair.left, pair.right), value: pair.value };
         let records = 0..self.stats.records as u32;
         let nodes = records.clone().collect();
-        let twins = || records.map(&has_twins).collect();
+        let twins = || records.map(&twin_value).collect();
         match (selected, &self.pairs) {
             (Some(pairs), _) => {
                 Links::new(self.measure, nodes, twins(), || pairs.iter().map(|&pair| Ok(of_pair(pair))), run)

@@ -9,14 +9,25 @@ pub struct Links {
     nodes: Vec<u32>,
     /// How many records each node has.
     weights: Vec<u32>,
-    /// Whether the records of a node form pairs with each other.
-    twins: Vec<bool>,
+    /// The value of the pairs that the records of a node form with each other, if they do.
+    twins: Vec<Option<f64>>,
     /// Where each node's neighbours start.
     starts: Vec<u64>,
     neighbours: Vec<u32>,
     /// The value of the pair with each neighbour.
     values: Vec<f64>,
     measure: Measure,
+}
+
+/// Pairs of records with the same value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ValuedPairs {
+    /// The nodes of their records.
+    pub(crate) nodes: (u32, u32),
+    /// The value.
+    pub value: f64,
+    /// How many pairs they are.
+    pub pairs: u64,
 }
 
 /// Two nodes whose records form pairs.
@@ -34,7 +45,7 @@ impl Links {
     pub(super) fn new<L: Iterator<Item = Result<Link>>>(
         measure: Measure,
         nodes: Vec<u32>,
-        twins: Vec<bool>,
+        twins: Vec<Option<f64>>,
         links: impl Fn() -> L,
         run: &Run,
     ) -> Result<Self> {
@@ -92,7 +103,7 @@ impl Links {
 
     /// Whether the records of a node form pairs with each other.
     pub(crate) fn are_twins(&self, node: u32) -> bool {
-        self.twins[node as usize]
+        self.twins[node as usize].is_some()
     }
 
     /// Whether the records of a node form any pair.
@@ -111,8 +122,35 @@ impl Links {
         let mut others: Vec<u32> = self.neighbours(node).map(|(other, _)| other).collect();
         others.sort_unstable();
         others.dedup();
-        let own = if self.twins[node as usize] { self.weights[node as usize].saturating_sub(1) } else { 0 };
+        let own = if self.are_twins(node) { self.weights[node as usize].saturating_sub(1) } else { 0 };
         others.iter().map(|&other| u64::from(self.weights[other as usize])).sum::<u64>() + u64::from(own)
+    }
+
+    /// How many records a node has.
+    pub(crate) fn weight(&self, node: u32) -> u32 {
+        self.weights[node as usize]
+    }
+
+    /// All pairs, those of two nodes together, and those within a node. Of the two directions of containment the larger value
+    /// counts.
+    pub fn valued_pairs(&self) -> Vec<ValuedPairs> {
+        let weight = |node: u32| u64::from(self.weight(node));
+        let mut all = Vec::new();
+        for node in 0..self.len() as u32 {
+            let mut later: Vec<(u32, f64)> = self.neighbours(node).filter(|&(other, _)| other > node).collect();
+            later.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+            later.dedup_by_key(|neighbour| neighbour.0);
+            all.extend(later.into_iter().map(|(other, value)| ValuedPairs {
+                nodes: (node, other),
+                value,
+                pairs: weight(node) * weight(other),
+            }));
+            if let Some(value) = self.twins[node as usize].filter(|_| weight(node) > 1) {
+                let pairs = weight(node) * (weight(node) - 1) / 2;
+                all.push(ValuedPairs { nodes: (node, node), value, pairs });
+            }
+        }
+        all
     }
 
     /// How many pairs of records are linked, whatever the direction.

@@ -44,7 +44,7 @@ mod tally;
 mod verify;
 
 pub use joined::Joined;
-pub use links::Links;
+pub use links::{Links, ValuedPairs};
 pub use options::{Algorithm, JoinOptions};
 pub(crate) use suffix::suffix_filter;
 pub(crate) use verify::overlap_at_least;
@@ -91,10 +91,11 @@ impl Input<'_> {
         self.len() == 0
     }
 
-    /// Whether a record forms a pair with one that is identical.
-    pub(crate) fn has_twins(&self, record: u32, bounds: &Bounds, options: &JoinOptions) -> bool {
-        let size = self.size(record);
-        (options.empty || size > 0) && (options.measure == Measure::Edit || bounds.accepts(size, size, size))
+    /// The value of a record and one that is identical, if they form a pair.
+    pub(crate) fn twin_value(&self, record: u32, bounds: &Bounds, options: &JoinOptions) -> Option<f64> {
+        let (size, is_edit) = (self.size(record), options.measure == Measure::Edit);
+        let is_pair = (options.empty || size > 0) && (is_edit || bounds.accepts(size, size, size));
+        is_pair.then(|| options.measure.value(size, size, if is_edit { 0 } else { size }))
     }
 
     /// How many tokens, or bytes of text, a record has.

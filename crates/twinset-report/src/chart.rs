@@ -3,19 +3,25 @@
 use maud::{Markup, html};
 
 /// A line with a name.
-pub(crate) struct Line {
-    pub(crate) name: &'static str,
-    pub(crate) points: Vec<(f64, f64)>,
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// Where it goes.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// A chart of a few lines over the same x values.
-pub(crate) struct Chart<'a> {
-    pub(crate) title: String,
-    pub(crate) x: &'a str,
-    pub(crate) y: &'a str,
+pub struct Chart<'a> {
+    /// Below it.
+    pub title: String,
+    /// What the x axis counts.
+    pub x: &'a str,
+    /// What the y axis counts.
+    pub y: &'a str,
     /// Whether the y axis counts powers of ten.
-    pub(crate) logarithmic: bool,
-    pub(crate) lines: Vec<Line>,
+    pub logarithmic: bool,
+    /// The lines.
+    pub lines: Vec<Line>,
 }
 
 const WIDTH: f64 = 460.0;
@@ -25,7 +31,7 @@ const MARGINS: (f64, f64, f64, f64) = (72.0, 90.0, 16.0, 44.0);
 
 impl Chart<'_> {
     /// The chart as a figure.
-    pub(crate) fn draw(&self) -> Markup {
+    pub fn draw(&self) -> Markup {
         let (left, right, top, bottom) = MARGINS;
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let range = |values: &dyn Fn(&(f64, f64)) -> f64| {
@@ -79,8 +85,8 @@ impl Chart<'_> {
     }
 }
 
-/// A bar for each name.
-pub(crate) fn bars(title: &str, values: &[(&str, f64)]) -> Markup {
+/// A bar for each name; the first `own` of them stand out.
+pub fn bars(title: &str, values: &[(&str, f64)], own: usize) -> Markup {
     const ROW: f64 = 26.0;
     const NAMES: f64 = 190.0;
     const LENGTH: f64 = 420.0;
@@ -91,8 +97,38 @@ pub(crate) fn bars(title: &str, values: &[(&str, f64)]) -> Markup {
                 @for (row, (name, value)) in values.iter().enumerate() {
                     @let (top, length) = (ROW * row as f64, (LENGTH * value / largest).max(1.0));
                     text x=(NAMES - 8.0) y=(top + 17.0) text-anchor="end" { (name) }
-                    rect class=(if row < 2 { "c1" } else { "c0" }) x=(NAMES) y=(top + 4.0) width=(length) height=(ROW - 8.0) {}
+                    rect class=(if row < own { "c1" } else { "c0" }) x=(NAMES) y=(top + 4.0) width=(length) height=(ROW - 8.0) {}
                     text x=(NAMES + length + 6.0) y=(top + 17.0) { (tidy(*value)) }
+                }
+            }
+            figcaption { (title) }
+        }
+    }
+}
+
+/// Columns side by side, for each name how many there are.
+pub fn histogram(title: &str, values: &[(String, u64)]) -> Markup {
+    const WIDTH: f64 = 700.0;
+    const HEIGHT: f64 = 180.0;
+    const LABELS: f64 = 20.0;
+    // Half a label on either side.
+    const SIDE: f64 = 16.0;
+    let largest = values.iter().map(|value| value.1).max().unwrap_or(0).max(1) as f64;
+    let step = (WIDTH - 2.0 * SIDE) / values.len().max(1) as f64;
+    // A label for about each tenth column.
+    let every = values.len().div_ceil(12).max(1);
+    html! {
+        figure {
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(title) {
+                @for (at, (name, count)) in values.iter().enumerate() {
+                    @let tall = (*count as f64 / largest * (HEIGHT - LABELS - 4.0)).max(if *count > 0 { 1.0 } else { 0.0 });
+                    rect class="c1" x=(format!("{:.1}", SIDE + step * at as f64)) y=(format!("{:.1}", HEIGHT - LABELS - tall))
+                        width=(format!("{:.1}", (step - 1.0).max(1.0))) height=(format!("{tall:.1}")) {
+                        title { (name) ": " (count) }
+                    }
+                    @if at % every == 0 {
+                        text x=(format!("{:.1}", SIDE + step * (at as f64 + 0.5))) y=(HEIGHT - 5.0) text-anchor="middle" { (name) }
+                    }
                 }
             }
             figcaption { (title) }

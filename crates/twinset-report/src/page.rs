@@ -1,10 +1,6 @@
-//! One self-contained HTML page: no script, no network, readable in the dark.
-
-use std::io::Write;
-use std::path::Path;
+//! The page itself: its style, its tables.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use twinset_io::Output;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8884; }
@@ -20,11 +16,16 @@ svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: currentColo
 .grid { stroke: var(--line); } .line { fill: none; stroke-width: 2; }
 .c0 { stroke: #c2410c; fill: #c2410c; } .c1 { stroke: #2563eb; fill: #2563eb; }
 .c2 { stroke: #16a34a; fill: #16a34a; } .c3 { stroke: #9333ea; fill: #9333ea; }
+ins { background: #16a34a33; text-decoration: none; } del { background: #dc262633; }
+.group { border-top: 1px solid var(--line); padding: .5rem 0; } .group summary { cursor: pointer; }
+.record { margin: .4rem 0 .4rem 1rem; overflow-wrap: anywhere; white-space: pre-wrap; }
+.id { display: block; font-size: .85rem; opacity: .75; }
+input[type=range] { width: 100%; } .off { opacity: .2; }
 .line.c0, .line.c1, .line.c2, .line.c3 { fill: none; }
 ";
 
 /// A table with a caption; the first column holds names.
-pub(crate) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+pub fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
     html! {
         div class="scroll" {
             table {
@@ -36,8 +37,8 @@ pub(crate) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
     }
 }
 
-/// Writes the page.
-pub(crate) fn write(path: &Path, title: &str, body: &Markup) -> anyhow::Result<()> {
+/// A page with a title.
+pub fn page(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -50,7 +51,5 @@ pub(crate) fn write(path: &Path, title: &str, body: &Markup) -> anyhow::Result<(
             body { h1 { (title) } (body) }
         }
     };
-    let mut output = Output::create(path)?;
-    output.write_all(page.into_string().as_bytes()).map_err(|error| output.failure(&error))?;
-    Ok(output.finish()?)
+    page.into_string()
 }

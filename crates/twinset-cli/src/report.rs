@@ -1,0 +1,186 @@
+//! The page that shows what a dedup did.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use twinset::{Interval, Links, Measure, Run, steps};
+use twinset_io::read::Inputs;
+use twinset_io::{Collection, Output, read_texts};
+use twinset_report::{DedupReport, Member, ShownGroup, Steps};
+
+use crate::dedup::{Dedup, Outcome, Representative};
+use crate::search::Search;
+
+/// So many groups are shown, of each so many records, of each so many characters.
+const GROUPS: usize = 20;
+const MEMBERS: usize = 10;
+const CHARACTERS: usize = 2000;
+/// The most steps of the slider.
+const STEPS: u64 = 50;
+
+impl Dedup {
+    /// Writes the page.
+    pub(crate) fn write_report(
+        &self,
+        mut output: Output,
+        (inputs, collection): (&Inputs, &Collection),
+        outcome: &Outcome,
+        search: &Search<'_>,
+        run: &Run,
+    ) -> anyhow::Result<()> {
+        let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (record, representative) in (0..).zip(&outcome.representatives) {
+            if let Representative::Own(own) = representative {
+                groups.entry(*own).or_default().push(record);
+            }
+        }
+        groups.retain(|_, members| members.len() > 1);
+        let mut sizes: BTreeMap<usize, u64> = BTreeMap::new();
+        groups.values().for_each(|members| *sizes.entry(size_class(members.len())).or_default() += 1);
+        let mut largest: Vec<(&u32, &Vec<u32>)> = groups.iter().collect();
+        largest.sort_by_key(|(_, members)| std::cmp::Reverse(members.len()));
+        largest.truncate(GROUPS);
+        let shown = |(own, members): &(&u32, &Vec<u32>)| -> Vec<u32> {
+            let others = members.iter().filter(|member| member != own).take(MEMBERS);
+            [**own].into_iter().chain(others.copied()).collect()
+        };
+        let wanted: BTreeSet<u32> = largest.iter().flat_map(shown).collect();
+        let texts = read_texts(inputs, collection, &self.read, &wanted, run)?;
+        let member = |record: u32| Member {
+            id: collection.left.get(record as usize).into_owned(),
+            value: self.value_in_words(outcome.values[record as usize], search),
+            text: texts.get(&record).map(|text| text.chars().take(CHARACTERS).collect()).unwrap_or_default(),
+        };
+        let groups_shown = largest.iter().map(|group| {
+            let records = shown(group);
+            ShownGroup {
+                size: group.1.len() as u64,
+                representative: member(records[0]),
+                members: records[1..].iter().map(|&record| member(record)).collect(),
+            }
+        });
+        let stats = &outcome.stats;
+        let kept = stats.kept.unwrap_or(0);
+        let number = |name: &str, value: u64| (name.to_owned(), indicatif::HumanCount(value).to_string());
+        let report = DedupReport {
+            title: format!("Near duplicates in {}", self.title()),
+            summary: vec![
+                number("records", collection.left.len() as u64),
+                number("pairs", stats.pairs),
+                number("groups", stats.groups.unwrap_or(0)),
+                number("records kept", kept),
+                number("records removed", collection.left.len() as u64 - kept),
+            ],
+            values: self.histogram(&outcome.links, search),
+            sizes: sizes.into_iter().map(|(class, groups)| (class_name(class), groups)).collect(),
+            steps: self.steps(&outcome.links, search),
+            groups: groups_shown.collect(),
+            settings: vec![
+                (
+                    "threshold".to_owned(),
+                    search.wanted.threshold.map_or(String::new(), |threshold| threshold.to_string()),
+                ),
+                ("measure".to_owned(), self.join.measure.to_string()),
+                ("method".to_owned(), self.estimate.method.to_string()),
+                ("tokens".to_owned(), self.tokens.tokens.to_string()),
+                ("keep".to_owned(), self.dedup.keep.to_string()),
+                ("link".to_owned(), self.dedup.link.to_string()),
+            ],
+        };
+        output.write_all(report.render().as_bytes()).map_err(|error| output.failure(&error))?;
+        Ok(output.finish()?)
+    }
+
+    fn title(&self) -> String {
+        let names = self.input.iter().map(|path| match path.file_name() {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => path.display().to_string(),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    fn value_in_words(&self, value: f64, search: &Search<'_>) -> String {
+        match search.entries() {
+            Some(entries) => {
+                let Interval { similarity, low, high } = Interval::of_agreement(value as u32, entries);
+                format!("about {similarity:.2} ({low:.2} to {high:.2})")
+            }
+            None if self.join.measure.is_count() => format!("{value}"),
+            None => format!("{value:.3}"),
+        }
+    }
+
+    /// The thresholds of the slider, from strict to lax, and how they are written.
+    fn thresholds(&self, links: &Links, search: &Search<'_>) -> Vec<(f64, String)> {
+        let loosest = search.joined.threshold.map_or(0.0, |threshold| threshold.as_f64());
+        let entries = search.entries();
+        match links.measure() {
+            // A slider of whole numbers: distances from 0, overlaps from the largest.
+            measure if measure.is_count() => {
+                let largest = match (measure, entries) {
+                    (_, Some(entries)) => f64::from(entries),
+                    (Measure::Overlap, None) => {
+                        links.valued_pairs().iter().map(|pairs| pairs.value).fold(loosest, f64::max)
+                    }
+                    _ => loosest,
+                };
+                let (from, to) =
+                    if measure.is_distance() { (0, loosest as u64) } else { (loosest as u64, largest as u64) };
+                let step = ((to - from) / STEPS).max(1) as usize;
+                let mut values: Vec<u64> = (from..=to).rev().step_by(step).collect();
+                if measure.is_distance() {
+                    values.reverse();
+                }
+                if values.last() != Some(&(loosest as u64)) {
+                    values.push(loosest as u64);
+                }
+                let name = |value: u64| match entries {
+                    Some(entries) => format!("{:.2}", value as f64 / f64::from(entries)),
+                    None => value.to_string(),
+                };
+                values.into_iter().map(|value| (value as f64, name(value))).collect()
+            }
+            _ => {
+                let mut values: Vec<f64> = (0..=100).rev().map(|hundredth| f64::from(hundredth) / 100.0).collect();
+                values.retain(|&value| value >= loosest);
+                if values.last().is_none_or(|&last| last > loosest) {
+                    values.push(loosest);
+                }
+                values.into_iter().map(|value| (value, format!("{value:.2}"))).collect()
+            }
+        }
+    }
+
+    fn steps(&self, links: &Links, search: &Search<'_>) -> Steps {
+        let thresholds = self.thresholds(links, search);
+        let values: Vec<f64> = thresholds.iter().map(|(value, _)| *value).collect();
+        let steps = steps(links, &values);
+        Steps {
+            thresholds: thresholds.into_iter().map(|(_, name)| name).collect(),
+            pairs: steps.iter().map(|step| step.pairs).collect(),
+            groups: steps.iter().map(|step| step.groups).collect(),
+            removed: steps.iter().map(|step| step.removed).collect(),
+        }
+    }
+
+    /// How many pairs lie between each two steps of the slider.
+    fn histogram(&self, links: &Links, search: &Search<'_>) -> Vec<(String, u64)> {
+        let steps = self.steps(links, search);
+        let before = [0].into_iter().chain(steps.pairs.iter().copied());
+        let counts = steps.pairs.iter().zip(before).map(|(pairs, before)| pairs - before);
+        let mut columns: Vec<(String, u64)> = steps.thresholds.iter().cloned().zip(counts).collect();
+        if !links.measure().is_distance() {
+            columns.reverse();
+        }
+        columns
+    }
+}
+
+/// Sizes that are shown together: 2, 3, 4, 5 to 8, 9 to 16, …
+fn size_class(size: usize) -> usize {
+    if size <= 4 { size } else { size.next_power_of_two() }
+}
+
+fn class_name(class: usize) -> String {
+    if class <= 4 { format!("{class} records") } else { format!("{} to {class} records", class / 2 + 1) }
+}

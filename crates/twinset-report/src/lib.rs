@@ -1,0 +1,15 @@
+//! One self-contained HTML page for every report: tables, charts as SVG, word differences. No network, readable on a phone
+//! and in the dark; everything that comes from outside is escaped.
+#![forbid(unsafe_code)]
+
+mod chart;
+mod curve;
+mod dedup;
+mod diff;
+mod page;
+
+pub use chart::{Chart, Line, bars, histogram};
+pub use curve::Steps;
+pub use dedup::{DedupReport, Member, ShownGroup};
+pub use diff::word_diff;
+pub use page::{page, table};
