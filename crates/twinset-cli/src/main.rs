@@ -12,6 +12,7 @@ mod search;
 mod session;
 mod sketch;
 mod stream;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,7 @@ enum Command {
     Dedup(dedup::Dedup),
     Explain(explain::Explain),
     Sketch(sketch::Sketch),
+    Tune(tune::Tune),
     Generate(generate::Generate),
     /// Prints a script that completes commands and options in a shell
     #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Dedup(dedup) => dedup.run(),
         Command::Explain(explain) => explain.run(),
         Command::Sketch(sketch) => sketch.run(),
+        Command::Tune(tune) => tune.run(),
         Command::Generate(generate) => generate.run(),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -45,7 +45,7 @@ impl Dedup {
             [**own].into_iter().chain(others.copied()).collect()
         };
         let wanted: BTreeSet<u32> = largest.iter().flat_map(shown).collect();
-        let texts = read_texts(inputs, collection, &self.read, &wanted, run)?;
+        let texts = read_texts(inputs, (collection, 0), &self.read, &wanted, run)?;
         let member = |record: u32| Member {
             id: collection.left.get(record as usize).into_owned(),
             value: self.value_in_words(outcome.values[record as usize], search),

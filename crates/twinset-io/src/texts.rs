@@ -9,10 +9,10 @@ use crate::Result;
 use crate::load::Collection;
 use crate::read::{BadRecords, Inputs, ReadOptions, for_each_block};
 
-/// The texts of those records of the left, or only, collection that are wanted.
+/// The texts of those records of a collection that are wanted: of the left, or only, one (0) or of the right one (1).
 pub fn read_texts(
     inputs: &Inputs,
-    collection: &Collection,
+    (collection, side): (&Collection, usize),
     options: &ReadOptions,
     wanted: &BTreeSet<u32>,
     run: &Run,
@@ -30,7 +30,7 @@ pub fn read_texts(
                 let seen = seen.lock().expect("there is one thread");
                 (seen.0[info.file_at], seen.1)
             };
-            let layout = &collection.layout[0][info.file_at];
+            let layout = &collection.layout[side][info.file_at];
             let mut good = records.iter();
             for position in 0..records.len() + info.bad.len() {
                 let is_bad = info.bad.binary_search(&position).is_ok();

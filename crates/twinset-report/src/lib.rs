@@ -7,9 +7,11 @@ mod curve;
 mod dedup;
 mod diff;
 mod page;
+mod tune;
 
 pub use chart::{Chart, Line, bars, histogram};
 pub use curve::Steps;
 pub use dedup::{DedupReport, Member, ShownGroup};
 pub use diff::word_diff;
 pub use page::{page, table};
+pub use tune::TuneReport;
