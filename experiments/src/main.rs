@@ -4,6 +4,7 @@ mod growth;
 mod peers;
 mod ppjoin;
 mod process;
+mod sketches;
 mod source;
 mod speed;
 
@@ -22,6 +23,7 @@ enum Experiment {
     Growth(growth::Growth),
     Peers(peers::Peers),
     Ppjoin(ppjoin::Ppjoin),
+    Sketches(sketches::Sketches),
     Speed(speed::Speed),
 }
 
@@ -30,6 +32,7 @@ fn main() -> anyhow::Result<()> {
         Experiment::Growth(experiment) => experiment.run(),
         Experiment::Peers(experiment) => experiment.run(),
         Experiment::Ppjoin(experiment) => experiment.run(),
+        Experiment::Sketches(experiment) => experiment.run(),
         Experiment::Speed(experiment) => experiment.run(),
     }
 }

@@ -6,7 +6,8 @@ use anyhow::Context;
 use rand::SeedableRng;
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
-use twinset::{Run, TokenOptions, TokenSets, tokenize};
+use rayon::prelude::*;
+use twinset::{Run, Sets, TokenOptions, TokenSets, Tokenizer, tokenize};
 use twinset_io::generate::{GenerateOptions, Generator};
 use twinset_io::read::Inputs;
 use twinset_io::{Content, Keeping, ReadOptions, load};
@@ -60,6 +61,24 @@ impl SourceOptions {
 }
 
 impl Source {
+    /// Sketches of the data set, of all its records.
+    pub(crate) fn sketches(&self, options: &TokenOptions, permutations: u32) -> anyhow::Result<Sets> {
+        let run = Run::default();
+        match &self.texts {
+            Texts::Generated(texts) => {
+                let tokenizer = Tokenizer::sketching(options, (permutations, 0), &run)?;
+                let blocks = texts.par_chunks(1024).map(|texts| tokenizer.block(texts.iter().map(String::as_str)));
+                let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
+                Ok(tokenizer.finish_within(blocks, 0)?)
+            }
+            Texts::Files(inputs, read) => {
+                let content = Content::Sketches(options, (permutations, 0));
+                let collection = load(std::slice::from_ref(inputs), read, Keeping::all(content), &run)?;
+                collection.sets.context("sketches were asked for")
+            }
+        }
+    }
+
     /// The data set's token sets.
     pub(crate) fn sets(&self, options: &TokenOptions) -> anyhow::Result<TokenSets> {
         let sets = match &self.texts {
