@@ -14,9 +14,7 @@ pub use cluster::{DedupOptions, Keep, Link, Step, by_field, by_length, steps};
 pub use explain::{Explained, explain};
 pub use join::{Algorithm, Input, JoinOptions, Joined, Links, ValuedPairs};
 pub use model::*;
-pub use pipeline::{
-    Deduped, Records, count, dedup, dedup_joined, join, join_within, nearest, nearest_joined, tokenize, verify,
-};
+pub use pipeline::{Deduped, Records, count, dedup, dedup_joined, join, join_within, nearest, tokenize, verify};
 pub use sketch::{
     EstimateOptions, Interval, Method, agreement, found_by_agreement, found_by_labels, label_length, synopsis_size,
 };

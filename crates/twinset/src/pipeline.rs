@@ -182,18 +182,19 @@ pub fn verify(joined: &Joined, input: Input<'_>, options: &JoinOptions, run: &Ru
     joined.verified(input, &bounds, options.measure, run)
 }
 
-/// For each left record its most similar right one within the threshold, ties in input order.
+/// For each left record its most similar right one within the threshold, ties in input order. Of the two directions of
+/// containment either will do, and the larger value counts.
 pub fn nearest(
     input: Input<'_>,
     classes: Option<&[u32]>,
     options: &JoinOptions,
     run: &Run,
 ) -> Result<Vec<Option<Pair>>> {
-    nearest_joined(&join_within(input, classes, options, run)?, input, options)
-}
-
-/// As [`nearest`], for pairs that were found already.
-pub fn nearest_joined(joined: &Joined, input: Input<'_>, options: &JoinOptions) -> Result<Vec<Option<Pair>>> {
+    let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, Collections::One)?;
+    let mut joined = run.install(|| join_exactly(input, &bounds, options, Wanted::All, run))??;
+    if let Some(classes) = classes {
+        joined = joined.within_classes(classes.to_vec())?;
+    }
     let left = match input {
         Input::Sets(sets) => sets.left_len(),
         Input::Spilled(sets) => sets.left_len(),
@@ -202,7 +203,10 @@ pub fn nearest_joined(joined: &Joined, input: Input<'_>, options: &JoinOptions) 
     let mut nearest: Vec<Option<Pair>> = vec![None; left];
     let is_better = |new: f64, old: f64| if options.measure.is_distance() { new < old } else { new > old };
     for pair in joined.iter() {
-        let pair = pair?;
+        let mut pair = pair?;
+        if options.measure == Measure::Containment {
+            pair.value = input.value(options.measure, pair.left, left as u32 + pair.right)?;
+        }
         let best = &mut nearest[pair.left as usize];
         if best.is_none_or(|best| is_better(pair.value, best.value)) {
             *best = Some(pair);

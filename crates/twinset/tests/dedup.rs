@@ -179,7 +179,20 @@ proptest! {
         let count = left.len() as u32;
         let sets = TokenSets::from_ids(left.into_iter().chain(right)).unwrap().split_at(count);
         let joined = join(Input::Sets(&sets), &options, &Run::default()).unwrap();
-        let all: Vec<_> = joined.iter().map(Result::unwrap).collect();
+        let mut all: Vec<_> = joined.iter().map(Result::unwrap).collect();
+        if options.measure == Measure::Containment {
+            // The other direction as well, and the larger value of the two.
+            let right = sets.len() as u32 - count;
+            let swapped = (0..right).map(|r| sets.get((count + r) as usize)).chain((0..count).map(|l| sets.get(l as usize)));
+            let swapped = TokenSets::from_ids(swapped.map(|set| set.to_vec())).unwrap().split_at(right);
+            let joined = join(Input::Sets(&swapped), &options, &Run::default()).unwrap();
+            for pair in joined.iter().map(Result::unwrap) {
+                match all.iter_mut().find(|own| (own.left, own.right) == (pair.right, pair.left)) {
+                    Some(own) => own.value = own.value.max(pair.value),
+                    None => all.push(twinset::Pair { left: pair.right, right: pair.left, value: pair.value }),
+                }
+            }
+        }
         let sign = if options.measure.is_distance() { 1.0 } else { -1.0 };
         for (record, found) in nearest(Input::Sets(&sets), None, &options, &Run::default()).unwrap().into_iter().enumerate() {
             let mut own: Vec<_> = all.iter().filter(|pair| pair.left as usize == record).copied().collect();

@@ -19,17 +19,22 @@ pub(crate) fn by_degree(links: &Links) -> Vec<u32> {
 /// Records with large, or small, values of a field first: as numbers if all that are there are numbers, otherwise as
 /// text. Those without a value come last.
 pub fn by_field(values: &Strings, largest: bool) -> Vec<u32> {
-    let is_empty = |record: u32| values.get(record as usize).trim().is_empty();
-    let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| !number.is_nan());
-    let numbers: Option<Vec<f64>> =
-        values.iter().map(|value| if value.trim().is_empty() { Some(0.0) } else { number(value) }).collect();
+    let value = |record: u32| values.get(record as usize).trim();
+    let is_missing = |record: u32| value(record).is_empty() || value(record).eq_ignore_ascii_case("nan");
+    let there = || (0..values.len() as u32).filter(|&record| !is_missing(record));
+    // Whole numbers are compared exactly, others as floats.
+    let are_whole = there().all(|record| value(record).parse::<i128>().is_ok());
+    let are_numbers = are_whole || there().all(|record| value(record).parse::<f64>().is_ok());
+    let whole = |record: u32| value(record).parse::<i128>().unwrap_or(0);
+    let real = |record: u32| value(record).parse::<f64>().unwrap_or(0.0) + 0.0;
     let mut order: Vec<u32> = (0..values.len() as u32).collect();
     order.sort_by(|&a, &b| {
-        let ascending = match &numbers {
-            Some(numbers) => numbers[a as usize].total_cmp(&numbers[b as usize]),
-            None => values.get(a as usize).cmp(values.get(b as usize)),
+        let ascending = match (are_whole, are_numbers) {
+            (true, _) => whole(a).cmp(&whole(b)),
+            (_, true) => real(a).total_cmp(&real(b)),
+            _ => value(a).cmp(value(b)),
         };
-        is_empty(a).cmp(&is_empty(b)).then(if largest { ascending.reverse() } else { ascending })
+        is_missing(a).cmp(&is_missing(b)).then(if largest { ascending.reverse() } else { ascending })
     });
     order
 }
@@ -51,5 +56,7 @@ mod tests {
         assert_eq!(order(&["9", "10", "", "-1", "1e1"], false), [3, 0, 1, 4, 2]);
         assert_eq!(order(&["2024-05", "2023", ""], true), [0, 1, 2]);
         assert_eq!(order(&["9", "10", "x"], false), [1, 0, 2]);
+        assert_eq!(order(&["9007199254740992", "9007199254740993", "nan"], true), [1, 0, 2]);
+        assert_eq!(order(&["-0.0", "0", "0.5"], true), [2, 0, 1]);
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agreement;
 use crate::join::JoinOptions;
-use crate::model::{Error, Measure, Result, Threshold};
+use crate::model::{Bounds, Collections, Error, Measure, Result, Threshold};
 
 /// Whether pairs are found exactly or by estimates, and how sure these are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,16 @@ impl Default for EstimateOptions {
 }
 
 impl EstimateOptions {
+    /// Refuses more permutations than make sense.
+    pub fn check_permutations(&self) -> Result<()> {
+        match self.permutations.get() {
+            1..=MOST_PERMUTATIONS => Ok(()),
+            other => {
+                Err(Error::BadOption { text: other.to_string(), expected: "a number of permutations: 1 to 10000" })
+            }
+        }
+    }
+
     /// What a join of sketches looks for instead: an overlap of their entries.
     pub fn of_sketches(&self, join: &JoinOptions) -> Result<JoinOptions> {
         let permutations = self.permutations.get();
@@ -63,9 +73,13 @@ impl EstimateOptions {
         if join.measure != Measure::Jaccard {
             return bad(join.measure.to_string(), "what sketches estimate: they know jaccard only");
         }
-        if permutations > MOST_PERMUTATIONS {
-            return bad(permutations.to_string(), "a number of permutations: 1 to 10000");
+        if join.empty {
+            return bad("--empty".to_owned(), "for sketches: a record without tokens has none");
         }
+        if let Some(threshold) = join.threshold {
+            Bounds::new(join.measure, threshold, Collections::One)?;
+        }
+        self.check_permutations()?;
         if !(self.probability > 0.0 && self.probability < 1.0) {
             return bad(self.probability.to_string(), "a probability between 0 and 1");
         }
@@ -75,7 +89,12 @@ impl EstimateOptions {
             }
             (Some(agree), _) => agree,
             (None, Some(threshold)) => agreement(threshold.as_f64(), permutations, self.probability)?,
-            (None, None) => return Err(Error::NoThreshold),
+            (None, None) => {
+                return bad(
+                    "no threshold".to_owned(),
+                    "enough for sketches, with --top neither: give --threshold or --agree",
+                );
+            }
         };
         Ok(JoinOptions {
             measure: Measure::Overlap,
