@@ -38,9 +38,9 @@ pub(crate) struct Dedup {
     /// Decide on each record as it arrives, against those kept before it, and write it at once
     #[arg(long)]
     pub(crate) stream: bool,
-    /// With --stream: remember only the N records kept last
-    #[arg(long, value_name = "N", requires = "stream")]
-    pub(crate) window: Option<usize>,
+    /// With --stream: remember only the N records kept last (those without tokens do not count)
+    #[arg(long, value_name = "N", requires = "stream", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) window: Option<u32>,
     /// INPUT is a ranked list of ids: drop each whose sketch in FILE is near that of one kept before it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "against", "same"])]
     pub(crate) sketches: Option<PathBuf>,
@@ -125,20 +125,24 @@ pub(crate) enum Representative {
 
 impl Dedup {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
-        read_stop_words(&mut self.tokens)?;
+        let stop_words = read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
         let sketches = self.sketches.as_deref().map(|path| SketchFile::read(path, &session.run)).transpose()?;
         if let Some(sketches) = &sketches {
-            self.estimate = sketches.settings.estimate(&self.estimate);
+            if self.estimate.verify {
+                let reason = "--verify needs the texts, and a file of sketches has none";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
+            self.estimate = sketches.settings.estimate(&self.estimate, &self.tokens)?;
             self.dedup.link = Link::Representative;
         }
-        let search = Search::new(&self.join, &self.tokens, &self.estimate)?;
         let mut sides = self.inputs()?;
         if self.stream {
-            return self.run_stream(&session, &sides[0]);
+            return self.run_stream(&session, &sides[0], stop_words);
         }
+        let search = Search::new(&self.join, &self.tokens, &self.estimate)?;
         sides[0].spool(&session.run)?;
-        let outputs = self.open(&sides)?;
+        let outputs = self.open(&sides, stop_words)?;
         let extra: Vec<String> = self.show.iter().chain(&self.same).chain(self.dedup.keep.field()).cloned().collect();
         let mut keeping = self.keeping(&search, &extra);
         if sketches.is_some() {
@@ -195,12 +199,13 @@ impl Dedup {
     }
 
     /// Opens all outputs, none of which may replace an input or another one.
-    fn open(&self, sides: &[Inputs]) -> anyhow::Result<Outputs> {
+    fn open(&self, sides: &[Inputs], stop_words: Option<PathBuf>) -> anyhow::Result<Outputs> {
         let is_file = |path: &&PathBuf| path.as_os_str() != "-";
         let files = [&self.groups, &self.stats, &self.report, &self.read.rejects].into_iter().flatten().cloned();
-        let copied = [&self.output, &self.removed].into_iter().flatten().filter(is_file);
+        let copied = self.output.iter().filter(is_file).chain(&self.removed);
         let outputs: Vec<PathBuf> = files.chain(copied.flat_map(|path| Target::paths(path, &sides[0]))).collect();
-        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).cloned().collect();
+        let others = self.sketches.iter().chain(&stop_words);
+        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(others).cloned().collect();
         check_outputs(outputs.iter().map(PathBuf::as_path), &inputs)?;
         let target = |path: Option<&Path>| Target::open_for(path, &sides[0], &self.read);
         Ok(Outputs {

@@ -69,11 +69,11 @@ Columns are left,right,similarity (distance for hamming and edit), sorted by the
 
 impl Join {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
-        read_stop_words(&mut self.tokens)?;
+        let stop_words = read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
         let sketched = self.read_sketches(&session)?;
         if let Some((_, settings)) = &sketched {
-            self.estimate = settings.estimate(&self.estimate);
+            self.estimate = settings.estimate(&self.estimate, &self.tokens)?;
         }
         let search = Search::new(&self.join, &self.tokens, &self.estimate)?;
         let mut sides = self.inputs()?;
@@ -82,7 +82,7 @@ impl Join {
         }
         let outputs =
             [&self.output.output, &self.stats, &self.read.rejects].into_iter().flatten().map(PathBuf::as_path);
-        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).cloned().collect();
+        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(&stop_words).cloned().collect();
         check_outputs(outputs.filter(|path| path.as_os_str() != "-"), &inputs)?;
         let (output, format) = self.output.open()?;
         let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;

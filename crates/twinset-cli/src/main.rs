@@ -51,6 +51,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let report_panic = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !twinset_io::is_guarded() {
+            report_panic(panic);
+        }
+    }));
     let result = match Cli::parse().command {
         Command::Join(join) => join.run(),
         Command::Dedup(dedup) => dedup.run(),

@@ -23,8 +23,14 @@ impl<'a> Search<'a> {
     ) -> anyhow::Result<Self> {
         let mut wanted = join.clone();
         let joined = match estimate.method {
-            Method::Exact if estimate.agree.is_some() || estimate.verify => {
-                let reason = "--agree and --verify are for estimates; say --method sketch";
+            Method::Exact if *estimate != EstimateOptions::default() => {
+                let reason = "--permutations, --agree, --probability, --verify and --seed are for estimates; say --method sketch";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
+            Method::Exact
+                if join.measure == Measure::Edit && (tokens.stem.is_some() || tokens.stop_words.is_some()) =>
+            {
+                let reason = "edit distance compares the texts as they stand; leave out --stem and --stop-words";
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Exact => join.clone(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use twinset::{EstimateOptions, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::check_outputs;
-use twinset_io::{Content, Keeping, Output, ReadOptions, SketchSettings, load, write_sketches};
+use twinset_io::{Content, Keeping, Output, ReadOptions, SketchSettings, is_sketch_file, load, write_sketches};
 
 use crate::session::{SessionOptions, count};
 
@@ -16,7 +16,7 @@ pub(crate) struct Sketch {
     /// Files, folders, quoted globs, or - for standard input
     #[arg(required = true)]
     input: Vec<PathBuf>,
-    /// Write the sketches to FILE, which should end in .sketch
+    /// Write the sketches to FILE, which ends in .sketch
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// How many permutations: the entries of a sketch
@@ -44,10 +44,16 @@ The file is parquet: a column id, a column sketch with 4 bytes an entry, and how
 
 impl Sketch {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
-        read_stop_words(&mut self.tokens)?;
+        let stop_words = read_stop_words(&mut self.tokens)?;
+        let estimate = EstimateOptions { permutations: self.permutations, ..EstimateOptions::default() };
+        estimate.check_permutations()?;
+        if !is_sketch_file(&self.output) {
+            let reason = format!("{}: name a file that ends in .sketch, by which it is known", self.output.display());
+            return Err(twinset_io::Error::Usage(reason).into());
+        }
         let session = self.session.begin();
         let inputs = Inputs::find(&self.input, self.read.format)?;
-        let paths: Vec<PathBuf> = inputs.paths().cloned().collect();
+        let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
         check_outputs(
             [Some(&self.output), self.read.rejects.as_ref()].into_iter().flatten().map(PathBuf::as_path),
             &paths,

@@ -1,9 +1,11 @@
 //! `twinset dedup --stream`: decides on each record as it arrives.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use twinset::Stream;
 use twinset_io::read::{Arrival, Inputs, for_each_arrival};
+use twinset_io::write::check_outputs;
 use twinset_io::{Output, Target};
 
 use crate::dedup::Dedup;
@@ -11,14 +13,22 @@ use crate::session::{Session, count};
 
 impl Dedup {
     /// Copies each record that is kept to the output before the next one is read.
-    pub(crate) fn run_stream(&self, session: &Session, inputs: &Inputs) -> anyhow::Result<()> {
+    pub(crate) fn run_stream(
+        &self,
+        session: &Session,
+        inputs: &Inputs,
+        stop_words: Option<PathBuf>,
+    ) -> anyhow::Result<()> {
         self.check_stream()?;
-        let mut kept = Target::open_for(self.output.as_deref(), inputs, &self.read)?.into_single()?;
-        let mut removed = match self.removed.as_deref() {
-            Some(path) => Some(Target::open_for(Some(path), inputs, &self.read)?.into_single()?),
-            None => None,
-        };
-        let mut stream = Stream::new(&self.join, &self.tokens, self.window)?;
+        let outputs = [&self.removed, &self.read.rejects, &self.output].into_iter().flatten();
+        let outputs = outputs.filter(|path| path.as_os_str() != "-" || self.output.as_ref() != Some(path));
+        let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
+        check_outputs(outputs.map(PathBuf::as_path), &paths)?;
+        let mut stream = Stream::new(&self.join, &self.tokens, self.window.map(|window| window as usize))?;
+        // Files have their names from the beginning: a stream may never end.
+        let mut kept = Target::growing(self.output.as_deref(), inputs, &self.read)?;
+        let removed = self.removed.as_deref();
+        let mut removed = removed.map(|path| Target::growing(Some(path), inputs, &self.read)).transpose()?;
         let (mut arrived, mut dropped, mut is_kept) = (0, 0, true);
         let rejected = for_each_arrival(inputs, &self.read, &session.run, |arrival| {
             let bytes = match arrival {
@@ -54,23 +64,31 @@ impl Dedup {
 
     /// Refuses what needs all records.
     fn check_stream(&self) -> anyhow::Result<()> {
+        let usage = |reason: String| Err(twinset_io::Error::Usage(reason).into());
+        if self.join.threshold.is_none() {
+            return usage("which records are near? Give a threshold, for example --threshold 0.8".to_owned());
+        }
+        if self.estimate != twinset::EstimateOptions::default() {
+            return usage("--stream is exact; leave out --method and what belongs to it".to_owned());
+        }
         let needs_all = [
             ("--top", self.join.top.is_some()),
             ("--best", self.join.best),
-            ("--same", self.same.is_some()),
-            ("--against", self.against.is_some()),
+            ("--report", self.report.is_some()),
             ("--groups", self.groups.is_some()),
             ("--count", self.count),
             ("--stats", self.stats.is_some()),
             ("--keep", self.dedup.keep != twinset::Keep::First),
         ];
-        match needs_all.iter().find(|(_, is_given)| *is_given) {
+        if let Some((option, _)) = needs_all.iter().find(|(_, is_given)| *is_given) {
+            return usage(format!(
+                "{option} needs to know all records, and a stream has no end; leave out one of the two"
+            ));
+        }
+        let together = [("--same", self.same.is_some()), ("--against", self.against.is_some())];
+        match together.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => usage(format!("{option} does not go with --stream; leave out one of the two")),
             None => Ok(()),
-            Some((option, _)) => {
-                let reason =
-                    format!("{option} needs to know all records, and a stream has no end; leave out one of the two");
-                Err(twinset_io::Error::Usage(reason).into())
-            }
         }
     }
 }

@@ -93,7 +93,7 @@ struct Step {
 
 impl Thresholds {
     fn run(mut self) -> anyhow::Result<()> {
-        read_stop_words(&mut self.tokens)?;
+        let stop_words = read_stop_words(&mut self.tokens)?;
         if self.measure.is_count() {
             let reason = "tune looks at similarities between 0 and 1: jaccard, cosine, dice or containment";
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
@@ -105,7 +105,8 @@ impl Thresholds {
         let mut sides: Vec<Inputs> =
             paths().map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?;
         sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
-        let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(&self.truth).cloned().collect();
+        let inputs: Vec<PathBuf> =
+            sides.iter().flat_map(|side| side.paths()).chain(&self.truth).chain(&stop_words).cloned().collect();
         let outputs =
             [&self.output.output, &self.report, &self.read.rejects].into_iter().flatten().map(PathBuf::as_path);
         check_outputs(outputs.filter(|path| path.as_os_str() != "-"), &inputs)?;

@@ -205,9 +205,50 @@ fn a_stream_says_what_it_cannot_do() {
         message("dedup - --stream --threshold 1 --format jsonl", b"{\"text\":1}\n{\n").contains("standard input:2")
     );
     assert!(message("dedup - --stream --threshold 1", b"a\nb\xff\n").contains("standard input:2:2"));
+    assert!(message("dedup - --stream --threshold 1 --format csv", b"id,text\n1,\"a\n2,b\n").contains("never closed"));
+    assert!(message("dedup - --stream --threshold 1", b"\xff\xfea\0\n\0\x00\xd8\n\0").contains("standard input:2"));
+    assert!(message("dedup - --stream --threshold 1 --method sketch", b"").contains("exact"));
+    assert!(message("dedup d.txt --threshold 1 --removed -", b"").contains("standard output"));
+    assert!(message("dedup d.txt --threshold 1 --stop-words d.txt --output d.txt", b"").contains("this is an input"));
     let open = [b"id,text\n1,\"".as_slice(), &vec![b'x'; 1 << 20]].concat();
     assert!(
         message("dedup - --stream --threshold 1 --format csv --max-record 64K", &open)
             .contains("a quote may be left open")
     );
+}
+
+#[test]
+fn either_direction_of_containment_links_with_another_collection() {
+    let folder =
+        Folder::with(&[("short.txt", b"a b\n"), ("long.txt", b"a b c d e f\n"), ("w.txt", b"\xef\xbb\xbfa\n")]);
+    for args in ["short.txt --against long.txt", "long.txt --against short.txt"] {
+        assert_eq!(folder.stdout(&format!("dedup {args} --measure containment --threshold 0.9")), "", "{args}");
+    }
+    assert_eq!(
+        folder.stdout("join short.txt long.txt --measure overlap --threshold 1 --stop-words w.txt"),
+        "left,right,similarity\n1,1,1\n"
+    );
+}
+
+#[test]
+fn a_stream_into_a_file_is_there_at_once() {
+    use std::io::Write;
+    let folder = Folder::with(&[]);
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("twinset"))
+        .args(["dedup", "-", "--stream", "--threshold", "1", "--quiet", "--output"])
+        .arg(folder.path("kept.txt"))
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"one\none\ntwo\n").unwrap();
+    input.flush().unwrap();
+    let begin = std::time::Instant::now();
+    while std::fs::read_to_string(folder.path("kept.txt")).unwrap_or_default() != "one\ntwo\n" {
+        assert!(begin.elapsed().as_secs() < 60, "the records are not in the file");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(folder.read("kept.txt"), "one\ntwo\n");
 }

@@ -10,6 +10,7 @@ const CRATES: [(&str, &[&str]); 2] = [
         "twinset-io",
         &[
             "error",
+            "guard",
             "size",
             "compression",
             "ids",

@@ -77,6 +77,28 @@ fn sketches_stand_for_texts_that_are_gone() {
     assert!(message("join half.sketch --method sketch --threshold 0.8").contains("not a whole file of sketches"));
 }
 
+/// Every damage is noticed, and none of it ends in a panic.
+#[test]
+fn a_damaged_file_is_noticed() {
+    let folder = Folder::with(&[("t.txt", b"a b c\nx y z\n\n")]);
+    folder.stdout("sketch t.txt --output t.sketch --permutations 3");
+    let whole = std::fs::read(folder.path("t.sketch")).unwrap();
+    for (byte, bit) in (0..whole.len()).step_by(7).flat_map(|byte| [(byte, 0), (byte, 3)]) {
+        let mut damaged = whole.clone();
+        damaged[byte] ^= 1 << bit;
+        std::fs::write(folder.path("d.sketch"), damaged).unwrap();
+        let output = folder.run("join d.sketch --method sketch --agree 1 --quiet");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(!message.contains("panicked"), "byte {byte}, bit {bit}: {message}");
+        // What is left holds the same sketches, or it is refused.
+        let is_harmless = output.status.success() && output.stdout == b"left,right,similarity,low,high\n";
+        assert!(
+            is_harmless || output.status.code().is_some_and(|code| code == 1 || code == 2),
+            "byte {byte}, bit {bit}: {message}"
+        );
+    }
+}
+
 #[test]
 fn what_sketches_cannot_do_is_refused() {
     let folder = Folder::with(&[("t.txt", b"a b\nb a\n\n")]);
@@ -87,6 +109,17 @@ fn what_sketches_cannot_do_is_refused() {
     };
     assert!(message("join t.txt --threshold 0.8 --method sketch --measure cosine").contains("jaccard"));
     assert!(message("join t.txt --threshold 0.8 --agree 9").contains("--method sketch"));
+    assert!(message("join t.txt --threshold 0.8 --method sketch --empty").contains("--empty"));
+    assert!(message("join t.txt --top 3 --method sketch").contains("--agree"));
+    assert!(message("join t.txt --threshold 0 --method sketch").contains("above 0"));
+    assert!(message("sketch t.txt --output t.sketch --permutations 20000").contains("1 to 10000"));
+    folder.stdout("sketch t.txt --output t.sketch --permutations 20");
+    assert!(message("join t.sketch --method sketch --agree 2 --permutations 30").contains("--permutations"));
+    assert!(message("dedup t.sketch --threshold 0.5").contains("file of sketches"));
+    assert!(message("dedup t.txt --sketches t.sketch --threshold 0.5 --stats t.sketch").contains("this is an input"));
+    // The second of three letters is not another three letters.
+    std::fs::write(folder.path("c.txt"), "v10 v10\nv17 v17\n").unwrap();
+    assert_eq!(folder.stdout("join c.txt --method sketch --threshold 0.5 --count"), "0\n");
     assert!(message("join t.txt --threshold 0.8 --method sketch --agree 101").contains("from 1 to --permutations"));
     assert!(
         message("join t.txt --threshold 0.1 --method sketch --permutations 2 --probability 0.999").contains("more")

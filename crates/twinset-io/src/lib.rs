@@ -6,6 +6,7 @@
 
 mod compression;
 mod error;
+mod guard;
 mod ids;
 mod size;
 mod uniques;
@@ -20,6 +21,7 @@ pub mod write;
 
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
+pub use guard::is_guarded;
 pub use ids::Ids;
 pub use load::{Collection, Content, Copies, Held, Keeping, load};
 pub use read::{Format, ReadOptions};

@@ -12,10 +12,14 @@ use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
 use twinset::{EstimateOptions, Method, Run, Sets, Strings, TokenBlock, TokenOptions, Tokenizer};
 
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::guard::guarded;
 use crate::ids::{Ids, Names};
 use crate::write::write_failure;
 use crate::{Error, Output, Result};
@@ -35,6 +39,8 @@ pub struct SketchSettings {
 const VERSION: u32 = 1;
 /// The entry of the file's metadata that holds the settings.
 const KEY: &str = "twinset.sketch";
+/// The entry that holds a checksum of the ids and sketches.
+const CHECKSUM: &str = "twinset.checksum";
 /// Rows that are written at a time.
 const ROWS: usize = 1 << 14;
 
@@ -44,10 +50,20 @@ impl SketchSettings {
         Self { version: VERSION, permutations, seed, tokens: tokens.clone() }
     }
 
-    /// The options for comparing such sketches.
-    pub fn estimate(&self, options: &EstimateOptions) -> EstimateOptions {
-        let permutations = NonZeroU32::new(self.permutations).unwrap_or(options.permutations);
-        EstimateOptions { method: Method::Sketch, permutations, seed: self.seed, ..options.clone() }
+    /// The options for comparing such sketches. Options that contradict how they were made are refused.
+    pub fn estimate(&self, options: &EstimateOptions, tokens: &TokenOptions) -> Result<EstimateOptions> {
+        let defaults = EstimateOptions::default();
+        let own = NonZeroU32::new(self.permutations).unwrap_or(defaults.permutations);
+        let contradicted = [
+            ("--permutations", options.permutations != defaults.permutations && options.permutations != own),
+            ("--seed", options.seed != defaults.seed && options.seed != self.seed),
+            ("token options", *tokens != TokenOptions::default() && *tokens != self.tokens),
+        ];
+        if let Some((option, _)) = contradicted.iter().find(|(_, is_contradicted)| *is_contradicted) {
+            let made = serde_json::to_string(self).unwrap_or_default();
+            return Err(Error::Usage(format!("the sketches were made with other {option} ({made}); leave them out")));
+        }
+        Ok(EstimateOptions { method: Method::Sketch, permutations: own, seed: self.seed, ..options.clone() })
     }
 }
 
@@ -74,19 +90,28 @@ pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings
         .build();
     let mut writer = ArrowWriter::try_new(output, schema.clone(), Some(properties)).map_err(|error| fail(&error))?;
     let mut sketches = blocks.iter().flat_map(TokenBlock::sketches);
+    let mut checksum = Xxh3::new();
     for first in (0..ids.len()).step_by(ROWS) {
         let rows = first..ids.len().min(first + ROWS);
         let own = rows.clone().map(|row| ids.get(row).into_owned());
         let ids: StringArray = own.map(Some).collect();
-        let bytes = sketches.by_ref().take(rows.len()).map(|sketch| {
-            let bytes: Vec<u8> = sketch.iter().flat_map(|entry| entry.to_le_bytes()).collect();
-            (!bytes.is_empty()).then_some(bytes)
-        });
-        let sketches =
-            FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, width).map_err(|error| fail(&error))?;
+        let bytes: Vec<Option<Vec<u8>>> = sketches
+            .by_ref()
+            .take(rows.len())
+            .map(|sketch| {
+                let bytes: Vec<u8> = sketch.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+                (!bytes.is_empty()).then_some(bytes)
+            })
+            .collect();
+        for (row, bytes) in bytes.iter().enumerate() {
+            add_row(&mut checksum, ids.value(row), bytes.as_deref().unwrap_or_default());
+        }
+        let sketches = FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes.into_iter(), width)
+            .map_err(|error| fail(&error))?;
         let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(ids), Arc::new(sketches)]);
         writer.write(&batch.map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
     }
+    writer.append_key_value_metadata(KeyValue::new(CHECKSUM.to_owned(), format!("{:032x}", checksum.digest128())));
     let output = writer.into_inner().map_err(|error| match std::error::Error::source(&error) {
         Some(source) => match source.downcast_ref::<std::io::Error>() {
             Some(error) => write_failure(&name, error),
@@ -95,6 +120,14 @@ pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings
         None => fail(&error),
     })?;
     output.finish()
+}
+
+/// Adds a row to the checksum of a file.
+fn add_row(checksum: &mut Xxh3, id: &str, sketch: &[u8]) {
+    checksum.update(&(id.len() as u64).to_le_bytes());
+    checksum.update(id.as_bytes());
+    checksum.update(&(sketch.len() as u64).to_le_bytes());
+    checksum.update(sketch);
 }
 
 /// A file of sketches that was read.
@@ -107,8 +140,15 @@ pub struct SketchFile {
 }
 
 impl SketchFile {
-    /// Reads a whole file.
+    /// Reads a whole file. One that was damaged is noticed.
     pub fn read(path: &Path, run: &Run) -> Result<Self> {
+        // The parquet reader panics at some of what a damaged file can hold.
+        guarded(|| Self::read_unguarded(path, run)).unwrap_or_else(|| {
+            Err(Error::file(path, "not a whole file of sketches: it is damaged; make it again, or copy it again"))
+        })
+    }
+
+    fn read_unguarded(path: &Path, run: &Run) -> Result<Self> {
         let fail = |error: &dyn std::fmt::Display| Error::file(path, format!("not a whole file of sketches: {error}"));
         let file = File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| fail(&error))?;
@@ -121,6 +161,9 @@ impl SketchFile {
                 format!("this file has version {}, and only {VERSION} can be read; make it again", settings.version);
             return Err(Error::file(path, reason));
         }
+        let entries = builder.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+        let expected = entries.filter(|entry| entry.key == CHECKSUM).find_map(|entry| entry.value.clone());
+        let mut checksum = Xxh3::new();
         let width = settings.permutations as usize;
         let (mut names, mut blocks) = (Names::default(), Vec::new());
         for batch in builder.build().map_err(|error| fail(&error))? {
@@ -136,12 +179,19 @@ impl SketchFile {
             if sketches.value_length() as usize != 4 * width {
                 return Err(fail(&"the sketches have not as many entries as the file says"));
             }
+            for row in 0..ids.len() {
+                let sketch = if sketches.is_null(row) { &[] } else { sketches.value(row) };
+                add_row(&mut checksum, ids.value(row), sketch);
+            }
             names.push((0..ids.len()).map(|row| ids.value(row)).collect::<Strings>());
             let entries = (0..sketches.len()).map(|row| {
                 let bytes = if sketches.is_null(row) { &[] } else { sketches.value(row) };
                 bytes.as_chunks().0.iter().map(|&entry| u32::from_le_bytes(entry)).collect::<Vec<u32>>()
             });
             blocks.push(TokenBlock::of_sketches(entries));
+        }
+        if expected != Some(format!("{:032x}", checksum.digest128())) {
+            return Err(fail(&"it was changed after it was made; make it again, or copy it again"));
         }
         Ok(Self { settings, ids: Ids::Names(names), blocks })
     }

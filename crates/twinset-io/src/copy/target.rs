@@ -26,13 +26,7 @@ impl Target {
                     .to_owned(),
             )),
             (Some(path), true) => {
-                let format = format_of(&inputs.files[0], options)?;
-                if let Some(told) = Format::of_path(path).filter(|&told| told != format) {
-                    return Err(Error::Usage(format!(
-                        "{}: records are written as they stand, which is {format} and not {told}; name a file that ends so",
-                        path.display()
-                    )));
-                }
+                check_format(path, inputs, options)?;
                 Ok(Self::File(Some(Output::create(path)?)))
             }
             (Some(folder), false) => {
@@ -63,9 +57,11 @@ impl Target {
         }
     }
 
-    /// The output for a single input file.
-    pub fn into_single(mut self) -> Result<Output> {
-        self.open(0)
+    /// A single file that has its name from the beginning, or standard output.
+    pub fn growing(path: Option<&Path>, inputs: &Inputs, options: &ReadOptions) -> Result<Output> {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else { return Ok(Output::standard()) };
+        check_format(path, inputs, options)?;
+        Output::growing(path)
     }
 
     /// The output for the input file at a position.
@@ -74,5 +70,18 @@ impl Target {
             Self::File(output) => Ok(output.take().expect("a single file is opened once")),
             Self::Folder(paths) => Output::create(&paths[at]),
         }
+    }
+}
+
+/// Refuses a path whose ending tells another format than that of the input.
+fn check_format(path: &Path, inputs: &Inputs, options: &ReadOptions) -> Result<()> {
+    let Some(file) = inputs.files.first() else { return Ok(()) };
+    let format = format_of(file, options)?;
+    match Format::of_path(path).filter(|&told| told != format) {
+        None => Ok(()),
+        Some(told) => Err(Error::Usage(format!(
+            "{}: records are written as they stand, which is {format} and not {told}; name a file that ends so",
+            path.display()
+        ))),
     }
 }

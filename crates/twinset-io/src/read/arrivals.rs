@@ -33,7 +33,7 @@ pub fn for_each_arrival(
     mut visit: impl FnMut(Arrival<'_>) -> Result<()>,
 ) -> Result<u64> {
     let [file] = inputs.files.as_slice() else {
-        return Err(Error::Usage("records arrive from one file or from standard input; name only one".to_owned()));
+        return Err(Error::Usage("--stream reads one file or standard input; name only one".to_owned()));
     };
     let mut rejects = options.rejects.as_deref().map(Rejects::create).transpose()?;
     let mut parser = Parser::new(file, options)?;
@@ -138,6 +138,11 @@ impl<'a> Parser<'a> {
         }
         let source = self.source.clone().expect("the fields are known by now");
         let payload = match self.format {
+            // Where a quote is left open, what is added ends up in the row.
+            Format::Csv if self.row(&format!("{record}\n\u{1}")).iter().any(|field| field.ends_with(b"\n\x01")) => {
+                let reason = "a quote in this row is never closed; close it, or double it if it belongs to the text";
+                return Ok(Err(Bad::new(self.line, None, reason, without_newline(record.as_bytes()))));
+            }
             Format::Csv => {
                 let mut rows = Rows::default();
                 rows.push(self.line, &self.row(&record));
@@ -153,13 +158,15 @@ impl<'a> Parser<'a> {
     fn decode(&self, bytes: &[u8]) -> Result<String, Bad> {
         if self.encoding == UTF_8 {
             let text = std::str::from_utf8(bytes);
-            return text.map(str::to_owned).map_err(|error| not_utf8(self.line, error.valid_up_to(), bytes));
+            return text
+                .map(str::to_owned)
+                .map_err(|error| not_utf8(self.line, error.valid_up_to(), without_newline(bytes)));
         }
         let text = self.encoding.decode_without_bom_handling_and_without_replacement(bytes);
-        text.map(|text| text.into_owned()).ok_or_else(|| not_utf8(self.line, 0, bytes))
+        text.map(|text| text.into_owned()).ok_or_else(|| not_utf8(self.line, 0, without_newline(bytes)))
     }
 
-    /// A row of csv, which is known to be one.
+    /// A row of csv.
     fn row(&self, text: &str) -> csv::ByteRecord {
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(self.delimiter)

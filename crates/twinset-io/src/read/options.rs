@@ -56,12 +56,13 @@ impl Default for ReadOptions {
     }
 }
 
-/// Reads the stop words from the file that the options name, if they name one.
-pub fn read_stop_words(options: &mut TokenOptions) -> Result<()> {
-    let Some(StopWords::File(path)) = &options.stop_words else { return Ok(()) };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Error::file(path, format!("this is neither a language that is known nor a file of stop words: {error}"))
+/// Reads the stop words from the file that the options name, if they name one. Returns its path.
+pub fn read_stop_words(options: &mut TokenOptions) -> Result<Option<PathBuf>> {
+    let Some(StopWords::File(path)) = options.stop_words.clone() else { return Ok(None) };
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Error::file(&path, format!("this is neither a language that is known nor a file of stop words: {error}"))
     })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     options.stop_words = Some(StopWords::Words(text.split_whitespace().map(str::to_owned).collect()));
-    Ok(())
+    Ok(Some(path))
 }

@@ -200,10 +200,11 @@ impl Read for Remembering {
     }
 }
 
-/// UTF-8 as UTF-16.
+/// UTF-8 as UTF-16; what was not UTF-16 before, and is not UTF-8 therefore, is not UTF-16 again.
 fn widened(bytes: &[u8], encoding: &'static Encoding) -> Vec<u8> {
+    const BROKEN: u16 = 0xD800;
     let text = String::from_utf8_lossy(bytes);
-    text.encode_utf16()
-        .flat_map(|unit| if encoding == UTF_16LE { unit.to_le_bytes() } else { unit.to_be_bytes() })
-        .collect()
+    let is_broken = matches!(text, std::borrow::Cow::Owned(_));
+    let units = text.encode_utf16().map(|unit| if is_broken && unit == 0xFFFD { BROKEN } else { unit });
+    units.flat_map(|unit| if encoding == UTF_16LE { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
 }

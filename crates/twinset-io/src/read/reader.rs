@@ -272,6 +272,12 @@ pub(super) fn fields_of(
 pub(crate) fn format_of(file: &InputFile, options: &ReadOptions) -> Result<Format> {
     let told = || if file.is_standard() { Some(Format::Txt) } else { Format::of_path(&file.path) };
     options.format.or_else(told).ok_or_else(|| {
+        if file.path.extension().is_some_and(|ending| ending == "sketch") {
+            return Error::file(
+                &file.path,
+                "this is a file of sketches, which has no texts; join it with --method sketch",
+            );
+        }
         let known = Format::KNOWN;
         let reason = format!("the ending does not tell the format; say --format FORMAT (known endings: {known})");
         Error::file(&file.path, reason)

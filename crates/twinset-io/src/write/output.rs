@@ -51,6 +51,9 @@ pub fn check_outputs<'a>(outputs: impl IntoIterator<Item = &'a Path>, inputs: &[
     let inputs: BTreeSet<PathBuf> = inputs.iter().map(|path| place(path)).collect();
     let mut seen = BTreeSet::new();
     for path in outputs.into_iter().filter(is_file) {
+        if path == Path::new("-") {
+            return Err(Error::Usage("only --output can be standard output; name a file".to_owned()));
+        }
         if inputs.contains(&place(path)) {
             return Err(Error::Usage(format!(
                 "{}: this is an input, and would be replaced; name another file",
@@ -120,6 +123,18 @@ enum Encoder {
     Zstd(Box<zstd::Encoder<'static, Box<dyn Write + Send>>>),
 }
 
+impl Encoder {
+    /// Compresses as the path's ending says.
+    fn new(file: File, path: &Path) -> io::Result<Self> {
+        let file: Box<dyn Write + Send> = Box::new(BufWriter::with_capacity(1 << 18, file));
+        Ok(match Compression::of_path(path) {
+            None => Self::Plain(file),
+            Some(Compression::Gzip) => Self::Gzip(Box::new(flate2::write::GzEncoder::new(file, Default::default()))),
+            Some(Compression::Zstd) => Self::Zstd(Box::new(zstd::Encoder::new(file, 3)?)),
+        })
+    }
+}
+
 impl Output {
     /// Standard output.
     pub fn standard() -> Self {
@@ -143,13 +158,14 @@ impl Output {
             let file = temporary.file.as_file().try_clone().map_err(fail)?;
             (file, Some((temporary, path.to_owned())))
         };
-        let file: Box<dyn Write + Send> = Box::new(BufWriter::with_capacity(1 << 18, file));
-        let writer = match Compression::of_path(path) {
-            None => Encoder::Plain(file),
-            Some(Compression::Gzip) => Encoder::Gzip(Box::new(flate2::write::GzEncoder::new(file, Default::default()))),
-            Some(Compression::Zstd) => Encoder::Zstd(Box::new(zstd::Encoder::new(file, 3).map_err(fail)?)),
-        };
-        Ok(Self { name, writer, pending })
+        Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending })
+    }
+
+    /// A file that has its name from the beginning, for what is written bit by bit and may never end.
+    pub fn growing(path: &Path) -> Result<Self> {
+        let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
+        let file = File::create(path).map_err(fail)?;
+        Ok(Self { name: path.display().to_string(), writer: Encoder::new(file, path).map_err(fail)?, pending: None })
     }
 
     /// Completes the file and gives it its name.
