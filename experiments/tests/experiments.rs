@@ -23,3 +23,16 @@ fn speed_is_printed_as_ratios() {
     assert_eq!(text.matches('×').count(), 2 * 5, "{text}");
     assert!(text.contains("auto, all cores") && text.contains("1.0×"), "{text}");
 }
+
+#[test]
+fn sketches_are_compared_with_the_formula_and_with_exact_joins() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("experiments").unwrap();
+    let output = command.current_dir(folder.path()).args(["sketches", "--records", "300", "--trials", "50"]).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("0.90 | 0.5832 | ") && text.contains("a misprint"), "{text}");
+    let rows = text.lines().filter(|line| line.split(" | ").count() == 8).skip(1);
+    assert_eq!(rows.count(), 12, "{text}");
+    assert!(std::fs::read_to_string(folder.path().join("sketches.html")).unwrap().contains("<svg"));
+}
