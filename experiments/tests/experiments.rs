@@ -28,7 +28,8 @@ fn speed_is_printed_as_ratios() {
 fn sketches_are_compared_with_the_formula_and_with_exact_joins() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = assert_cmd::Command::cargo_bin("experiments").unwrap();
-    let output = command.current_dir(folder.path()).args(["sketches", "--records", "300", "--trials", "50"]).output().unwrap();
+    let output =
+        command.current_dir(folder.path()).args(["sketches", "--records", "300", "--trials", "50"]).output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("0.90 | 0.5832 | ") && text.contains("a misprint"), "{text}");

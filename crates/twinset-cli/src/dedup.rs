@@ -136,6 +136,10 @@ impl Dedup {
             self.estimate = sketches.settings.estimate(&self.estimate, &self.tokens)?;
             self.dedup.link = Link::Representative;
         }
+        if self.against.is_some() && self.estimate.verify {
+            let reason = "--against and --verify do not go together; leave out one of the two";
+            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        }
         let mut sides = self.inputs()?;
         if self.stream {
             return self.run_stream(&session, &sides[0], stop_words);
@@ -225,7 +229,14 @@ impl Dedup {
         // A choice among pairs needs the pairs of equal texts as well, and a second reading the same numbers.
         let once = self.join.top.is_none() && !self.join.best && !self.estimate.verify;
         let apart = self.same.as_ref().map(|_| self.show.len());
-        Keeping { content: search.content(), extra, once, apart, lengths: self.dedup.keep == Keep::Longest }
+        Keeping {
+            content: search.content(),
+            extra,
+            once,
+            apart,
+            lengths: self.dedup.keep == Keep::Longest,
+            again: false,
+        }
     }
 
     /// Groups the records, and drops what is near the other collection.
@@ -266,12 +277,10 @@ impl Dedup {
         };
 
         // First goes what is near the other collection, then the rest is compared with itself.
-        if self.estimate.verify {
-            let reason = "--against and --verify do not go together yet; leave out one of the two";
-            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
-        }
         let all_pairs = JoinOptions { top: None, best: false, ..search.joined.clone() };
-        let near = twinset::nearest(collection.input(), classes.as_deref(), &all_pairs, &run)?;
+        let held_left = collection.left_held() as u32;
+        let first_of_right = first_records(&all[records..], held_left, right.len());
+        let near = twinset::nearest(collection.input(), classes.as_deref(), Some(&first_of_right), &all_pairs, &run)?;
         let rest = collection.left_where(|held| near[held as usize].is_none(), &run)?;
         let mut numbers = vec![None; near.len()];
         (0..)
@@ -289,7 +298,6 @@ impl Dedup {
         let of_rest = Records { copies: Some(&copies), classes: rest_classes.as_deref(), order: order.as_deref() };
         let deduped = twinset::dedup(rest.input(), of_rest, &search.joined, &self.dedup, &run)?;
 
-        let first_of_right = first_records(&all[records..], near.len() as u32, right.len());
         let mut outcome = Outcome {
             representatives: Vec::with_capacity(records),
             values: Vec::with_capacity(records),

@@ -112,8 +112,16 @@ impl Dedup {
 
     /// The thresholds of the slider, from strict to lax, and how they are written.
     fn thresholds(&self, links: &Links, search: &Search<'_>) -> Vec<(f64, String)> {
-        let loosest = search.joined.threshold.map_or(0.0, |threshold| threshold.as_f64());
         let entries = search.entries();
+        let values = links.valued_pairs().into_iter().map(|pairs| pairs.value);
+        // Without a threshold, that of the pairs which are least alike.
+        let loosest = search.selection().threshold.map(|threshold| threshold.as_f64()).unwrap_or_else(|| {
+            if links.measure().is_distance() {
+                values.fold(0.0, f64::max)
+            } else {
+                values.fold(f64::INFINITY, f64::min).min(1e9)
+            }
+        });
         match links.measure() {
             // A slider of whole numbers: distances from 0, overlaps from the largest.
             measure if measure.is_count() => {

@@ -88,8 +88,7 @@ impl<'a> Search<'a> {
         if !self.estimate.verify {
             return Ok((joined, None));
         }
-        let read = ReadOptions { rejects: None, ..read.clone() };
-        let exact = load(sides, &read, Keeping { content: Content::Sets(self.tokens), ..keeping }, run)?;
+        let exact = load(sides, read, Keeping { content: Content::Sets(self.tokens), again: true, ..keeping }, run)?;
         let verified = twinset::verify(&joined, exact.input(), &self.wanted, run)?;
         Ok((verified, Some(exact)))
     }

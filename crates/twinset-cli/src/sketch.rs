@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use twinset::{EstimateOptions, TokenOptions};
+use twinset::{EstimateOptions, Measure, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::check_outputs;
 use twinset_io::{Content, Keeping, Output, ReadOptions, SketchSettings, is_sketch_file, load, write_sketches};
 
+use crate::join::notes;
 use crate::session::{SessionOptions, count};
 
 /// Writes sketches, which later runs read in place of the texts
@@ -52,6 +53,11 @@ impl Sketch {
             return Err(twinset_io::Error::Usage(reason).into());
         }
         let session = self.session.begin();
+        if session.run.memory.is_some() {
+            let reason =
+                "sketches wait in memory until they are written; leave out --memory, or sketch the files one by one";
+            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        }
         let inputs = Inputs::find(&self.input, self.read.format)?;
         let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
         check_outputs(
@@ -64,7 +70,10 @@ impl Sketch {
         let collection = load(&[inputs], &self.read, Keeping::all(content), &session.run)?;
         write_sketches(output, &collection.left, &collection.sketches, &settings)?;
         let records = count(collection.left.len() as u64, "record");
-        session.summarize(&[format!("{records}, sketches of {} entries", settings.permutations)]);
+        let mut lines = vec![format!("{records}, sketches of {} entries", settings.permutations)];
+        let stats = Stats::default();
+        lines.extend(notes(&self.read, &TokenOptions::default(), Measure::Jaccard, &collection, &stats));
+        session.summarize(&lines);
         Ok(())
     }
 }

@@ -19,9 +19,9 @@ impl Dedup {
         inputs: &Inputs,
         stop_words: Option<PathBuf>,
     ) -> anyhow::Result<()> {
-        self.check_stream()?;
-        let outputs = [&self.removed, &self.read.rejects, &self.output].into_iter().flatten();
-        let outputs = outputs.filter(|path| path.as_os_str() != "-" || self.output.as_ref() != Some(path));
+        self.check_stream(session)?;
+        let output = self.output.iter().filter(|path| path.as_os_str() != "-");
+        let outputs = self.removed.iter().chain(&self.read.rejects).chain(output);
         let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
         check_outputs(outputs.map(PathBuf::as_path), &paths)?;
         let mut stream = Stream::new(&self.join, &self.tokens, self.window.map(|window| window as usize))?;
@@ -29,7 +29,9 @@ impl Dedup {
         let mut kept = Target::growing(self.output.as_deref(), inputs, &self.read)?;
         let removed = self.removed.as_deref();
         let mut removed = removed.map(|path| Target::growing(Some(path), inputs, &self.read)).transpose()?;
-        let (mut arrived, mut dropped, mut is_kept) = (0, 0, true);
+        let (mut arrived, mut dropped) = (0, 0);
+        // Of the last record: line ends that come later go with it.
+        let (mut is_kept, mut is_rejected) = (true, false);
         let rejected = for_each_arrival(inputs, &self.read, &session.run, |arrival| {
             let bytes = match arrival {
                 Arrival::Around(bytes) => {
@@ -39,13 +41,19 @@ impl Dedup {
                     return write(&mut kept, bytes);
                 }
                 Arrival::End(bytes) => bytes,
+                Arrival::Rejected => {
+                    is_rejected = true;
+                    return Ok(());
+                }
                 Arrival::Record(text, bytes) => {
+                    is_rejected = false;
                     is_kept = stream.arrive(text)?.is_none();
                     (arrived, dropped) = (arrived + 1, dropped + u64::from(!is_kept));
                     bytes
                 }
             };
             match &mut removed {
+                _ if is_rejected => Ok(()),
                 _ if is_kept => write(&mut kept, bytes),
                 Some(removed) => write(removed, bytes),
                 None => Ok(()),
@@ -63,13 +71,25 @@ impl Dedup {
     }
 
     /// Refuses what needs all records.
-    fn check_stream(&self) -> anyhow::Result<()> {
+    fn check_stream(&self, session: &Session) -> anyhow::Result<()> {
         let usage = |reason: String| Err(twinset_io::Error::Usage(reason).into());
         if self.join.threshold.is_none() {
             return usage("which records are near? Give a threshold, for example --threshold 0.8".to_owned());
         }
         if self.estimate != twinset::EstimateOptions::default() {
             return usage("--stream is exact; leave out --method and what belongs to it".to_owned());
+        }
+        if session.run.memory.is_some() && self.window.is_none() {
+            return usage(
+                "a stream remembers all that it keeps; bound it with --window instead of --memory".to_owned(),
+            );
+        }
+        if self.join.measure == twinset::Measure::Edit
+            && (self.tokens.stem.is_some() || self.tokens.stop_words.is_some())
+        {
+            return usage(
+                "edit distance compares the texts as they stand; leave out --stem and --stop-words".to_owned(),
+            );
         }
         let needs_all = [
             ("--top", self.join.top.is_some()),

@@ -1,11 +1,11 @@
 //! `twinset tune`: which threshold, and which settings.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use twinset::{
-    JoinOptions, Pair, Records, Threshold, TokenOptions, dedup_joined, found_by_agreement, found_by_labels,
+    JoinOptions, Joined, Pair, Records, Threshold, TokenOptions, dedup_joined, found_by_agreement, found_by_labels,
     label_length, synopsis_size,
 };
 use twinset_io::read::{Inputs, read_stop_words};
@@ -13,6 +13,7 @@ use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{Collection, Content, Ids, Keeping, Output, OutputOptions, ReadOptions, load, read_texts};
 use twinset_report::{Chart, Line, TuneReport, page};
 
+use crate::join::notes;
 use crate::session::{SessionOptions, count};
 
 /// Shows how many pairs there are at each threshold, what they look like, and what settings promise
@@ -102,6 +103,9 @@ impl Thresholds {
         twinset::Bounds::new(join.measure, self.threshold, twinset::Collections::One)?;
         let session = self.session.begin();
         let paths = || self.input.iter().chain(&self.right);
+        if paths().filter(|path| path.as_os_str() == "-").count() > 1 {
+            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
+        }
         let mut sides: Vec<Inputs> =
             paths().map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?;
         sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
@@ -119,11 +123,12 @@ impl Thresholds {
         let joined = twinset::join(collection.input(), &join, &run)?;
         let mut steps = self.steps();
         let mut samples: Vec<Option<Pair>> = vec![None; steps.len()];
-        for pair in joined.iter() {
+        let last = steps.len() - 1;
+        for pair in self.pairs(&joined)? {
             let pair = pair?;
             // The strictest step that it reaches.
-            let at = steps.partition_point(|step| step.threshold > pair.value);
-            let Some(step) = steps.get_mut(at) else { continue };
+            let at = steps.partition_point(|step| !self.measure.reaches(pair.value, step.threshold)).min(last);
+            let step = &mut steps[at];
             step.pairs += 1;
             let is_true = |truth: &HashSet<(u32, u32)>| truth.contains(&ordered(&pair, collection.right.is_some()));
             step.true_pairs += u64::from(truth.as_ref().is_some_and(is_true));
@@ -138,7 +143,7 @@ impl Thresholds {
                 steps[at].true_pairs += steps[at - 1].true_pairs;
             }
         }
-        let pairs = joined.len();
+        let (pairs, stats) = (joined.len(), joined.stats.clone());
         if collection.right.is_none() {
             let deduped =
                 dedup_joined(joined, collection.input(), Records::default(), &join, &Default::default(), &run)?;
@@ -152,13 +157,27 @@ impl Thresholds {
         if let Some(output) = report {
             self.write_report(output, &sides, &collection, &steps, truth.as_ref(), &session.run)?;
         }
-        session.summarize(&[format!(
-            "{}, {} at {} or more",
-            count(collection.left.len() as u64, "record"),
-            count(pairs, "pair"),
-            self.threshold
-        )]);
+        let records = count(collection.left.len() as u64, "record");
+        let mut lines = vec![format!("{records}, {} at {} or more", count(pairs, "pair"), self.threshold)];
+        lines.extend(notes(&self.read, &self.tokens, self.measure, &collection, &stats));
+        session.summarize(&lines);
         Ok(())
+    }
+
+    /// All pairs; of the two rows that containment can have for two records of one collection, the better one.
+    fn pairs<'a>(&self, joined: &'a Joined) -> anyhow::Result<Box<dyn Iterator<Item = twinset::Result<Pair>> + 'a>> {
+        if self.measure != twinset::Measure::Containment || self.right.is_some() {
+            return Ok(joined.iter());
+        }
+        let mut best: BTreeMap<(u32, u32), Pair> = BTreeMap::new();
+        for pair in joined.iter() {
+            let pair = pair?;
+            let own = best.entry(ordered(&pair, false)).or_insert(pair);
+            if pair.value > own.value {
+                *own = pair;
+            }
+        }
+        Ok(Box::new(best.into_values().map(Ok)))
     }
 
     /// Thresholds from strict to lax, in twentieths, and the laxest.

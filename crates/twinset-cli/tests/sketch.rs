@@ -128,3 +128,22 @@ fn what_sketches_cannot_do_is_refused() {
     assert_eq!(groups, "a b\n\n");
     assert!(folder.read("g.csv").contains("\n3,2,3,1,0.69150289"), "{}", folder.read("g.csv"));
 }
+
+#[test]
+fn rejected_records_have_no_sketch_and_are_not_verified() {
+    let folder = Folder::with(&[(
+        "d.jsonl",
+        b"{\"id\":\"a\",\"text\":\"one two three\"}\n{\"id\":\"a\",\"text\":\"four five\"}\n{\n{\"id\":\"b\",\"text\":\"three two one\"}\n\
+          {\"id\":\"c\",\"text\":\"six\"}\n",
+    )]);
+    let expected = "left,right,similarity,low,high\na,b,1,";
+    let by_text = folder.stdout("join d.jsonl --method sketch --threshold 0.9 --rejects r.csv");
+    assert!(by_text.starts_with(expected) && by_text.lines().count() == 2, "{by_text}");
+    folder.stdout("sketch d.jsonl --output d.sketch --rejects r.csv");
+    assert_eq!(folder.stdout("join d.sketch --method sketch --threshold 0.9"), by_text);
+    let verified = folder.stdout("join d.jsonl --method sketch --threshold 0.9 --verify --rejects r.csv");
+    assert_eq!(verified, "left,right,similarity\na,b,1\n");
+    let report = "--method sketch --verify --threshold 0.9 --rejects r.csv --count --report r.html";
+    assert_eq!(folder.stdout(&format!("dedup d.jsonl {report}")), "2\n");
+    assert!(folder.read("r.html").contains("\"pairs\":[1"), "{}", folder.read("r.html"));
+}

@@ -66,3 +66,16 @@ fn settings_say_what_they_promise() {
     assert!(!folder.run("tune curve").status.success());
     assert!(!folder.run("tune size --threshold 0.8 --error 2").status.success());
 }
+
+#[test]
+fn pairs_on_the_threshold_are_counted_and_directions_once() {
+    // 17 common tokens of 25 each: a cosine of 0.68, whose float lies below that of 0.68.
+    let words = |from: usize| (from..from + 25).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+    let cosine = format!("{}\n{}\n", words(0), words(8));
+    let folder =
+        Folder::with(&[("c.txt", cosine.as_bytes()), ("d.csv", b"id,text\na,x y z\nb,z y x\n"), ("t.csv", b"a,b\n")]);
+    let table = folder.stdout("tune c.txt --measure cosine --threshold 0.68");
+    assert!(table.ends_with("\n0.7,0,0,0,,,\n0.68,1,1,1,1,2,0.6800\n"), "{table}");
+    let table = folder.stdout("tune d.csv --measure containment --truth t.csv --threshold 0.9");
+    assert!(table.contains("\n1,1,1,1,1,1,1,a,b,1.0000\n"), "{table}");
+}

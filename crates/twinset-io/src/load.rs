@@ -44,12 +44,14 @@ pub struct Keeping<'a> {
     pub apart: Option<usize>,
     /// Whether it is kept how long the texts are.
     pub lengths: bool,
+    /// Whether the same was read before: bad records are known, and left out without a word.
+    pub again: bool,
 }
 
 impl<'a> Keeping<'a> {
     /// The content of every record, and nothing else.
     pub fn all(content: Content<'a>) -> Self {
-        Self { content, extra: &[], once: false, apart: None, lengths: false }
+        Self { content, extra: &[], once: false, apart: None, lengths: false, again: false }
     }
 }
 
@@ -157,7 +159,7 @@ impl Collection {
     }
 
     /// How many sets, or texts, of the left collection there are.
-    fn left_held(&self) -> usize {
+    pub fn left_held(&self) -> usize {
         self.copies.as_ref().map_or(self.left.len(), |copies| copies.left)
     }
 
@@ -229,9 +231,10 @@ pub fn load(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>,
 }
 
 fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>, run: &Run) -> Result<Collection> {
-    let Keeping { content, extra, once, apart, lengths } = keeping;
+    let Keeping { content, extra, once, apart, lengths, again } = keeping;
     let begin = Instant::now();
-    let rejects = options.rejects.as_deref().map(Rejects::create).transpose()?.map(Mutex::new);
+    let rejects = options.rejects.as_deref().filter(|_| !again);
+    let rejects = rejects.map(Rejects::create).transpose()?.map(Mutex::new);
     let (tokenizer, keep_texts) = match content {
         Content::Sets(options) => (Some(Tokenizer::within(options, run)?), false),
         Content::Sketches(options, entries) => (Some(Tokenizer::sketching(options, entries, run)?), false),
@@ -241,7 +244,8 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
         Content::NamedSets(options) => (Some(Tokenizer::within(options, run)?), true),
         Content::Texts => (None, true),
     };
-    let bad_records = rejects.as_ref().map_or(BadRecords::Refused, BadRecords::Written);
+    let otherwise = if again { BadRecords::Skipped } else { BadRecords::Refused };
+    let bad_records = rejects.as_ref().map_or(otherwise, BadRecords::Written);
     let tokenizing = AtomicU64::new(0);
     let uniques = once.then(Uniques::new);
     let (mut blocks, reading) = for_each_block(collections, options, extra, bad_records, run, |info, records| {
@@ -299,7 +303,7 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let begin = Instant::now();
     let mut rejects = rejects.map(|rejects| rejects.into_inner().expect("no writer panicked"));
     let mut name = |blocks: &mut [LoadedBlock]| -> Result<Vec<Ids>> {
-        (0..collections.len()).map(|collection| collection_ids(blocks, collection, rejects.as_mut())).collect()
+        (0..collections.len()).map(|collection| collection_ids(blocks, collection, rejects.as_mut(), again)).collect()
     };
     let mut sketches = Vec::new();
     let finish = |blocks: Vec<TokenBlock>, taken: u64| match (tokenizer, content) {
@@ -319,7 +323,7 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let mut copies = None;
     // A repeated name takes its record's tokens out if it is to be rejected, and is the end of everything otherwise.
     // Where memory is limited, one comes after the other, as each needs some for a while.
-    let (ids, sets) = if options.rejects.is_some() || run.memory.is_some() {
+    let (ids, sets) = if options.rejects.is_some() || again || run.memory.is_some() {
         let ids = name(&mut blocks)?;
         copies = uniques.map(|uniques| copies_of(&mut blocks, uniques.len()));
         let taken = ids.iter().map(Ids::bytes).sum();
@@ -408,7 +412,12 @@ fn layout(blocks: &[LoadedBlock], collections: &[Inputs]) -> Vec<Vec<FileLayout>
 }
 
 /// The names of a collection's records, which must differ. A repeated one is an error, or its record is rejected.
-fn collection_ids(blocks: &mut [LoadedBlock], collection: usize, mut rejects: Option<&mut Rejects>) -> Result<Ids> {
+fn collection_ids(
+    blocks: &mut [LoadedBlock],
+    collection: usize,
+    mut rejects: Option<&mut Rejects>,
+    again: bool,
+) -> Result<Ids> {
     let mut own: Vec<&mut LoadedBlock> = blocks.iter_mut().filter(|block| block.collection == collection).collect();
     let total = own.iter().map(|block| (block.records + block.bad.len()) as u64).sum();
     if own.iter().all(|block| block.names.is_none()) {
@@ -443,6 +452,10 @@ fn collection_ids(blocks: &mut [LoadedBlock], collection: usize, mut rejects: Op
                 continue;
             };
             let line = own[at].line(position);
+            if again {
+                repeated.push(position);
+                continue;
+            }
             let Some(rejects) = &mut rejects else {
                 return Err(used_twice(&own, name, first as usize, at, line));
             };

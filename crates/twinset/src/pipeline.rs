@@ -182,14 +182,16 @@ pub fn verify(joined: &Joined, input: Input<'_>, options: &JoinOptions, run: &Ru
     joined.verified(input, &bounds, options.measure, run)
 }
 
-/// For each left record its most similar right one within the threshold, ties in input order. Of the two directions of
-/// containment either will do, and the larger value counts.
+/// For each left record its most similar right one within the threshold, ties by their `places`, or in
+/// input order. Of the two directions of containment either will do, and the larger value counts.
 pub fn nearest(
     input: Input<'_>,
     classes: Option<&[u32]>,
+    places: Option<&[u32]>,
     options: &JoinOptions,
     run: &Run,
 ) -> Result<Vec<Option<Pair>>> {
+    let place = |right: u32| places.map_or(right, |places| places[right as usize]);
     let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, Collections::One)?;
     let mut joined = run.install(|| join_exactly(input, &bounds, options, Wanted::All, run))??;
     if let Some(classes) = classes {
@@ -201,14 +203,17 @@ pub fn nearest(
         Input::Texts { texts, left } => left.unwrap_or(texts.len()),
     };
     let mut nearest: Vec<Option<Pair>> = vec![None; left];
-    let is_better = |new: f64, old: f64| if options.measure.is_distance() { new < old } else { new > old };
     for pair in joined.iter() {
         let mut pair = pair?;
         if options.measure == Measure::Containment {
             pair.value = input.value(options.measure, pair.left, left as u32 + pair.right)?;
         }
         let best = &mut nearest[pair.left as usize];
-        if best.is_none_or(|best| is_better(pair.value, best.value)) {
+        let is_better = |best: Pair| {
+            let is_earlier = || best.value == pair.value && place(pair.right) < place(best.right);
+            options.measure.is_better(pair.value, best.value) || is_earlier()
+        };
+        if best.is_none_or(is_better) {
             *best = Some(pair);
         }
     }

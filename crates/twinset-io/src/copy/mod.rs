@@ -9,9 +9,10 @@ use std::io::Write;
 
 use twinset::Run;
 
+use crate::guard::guarded;
 use crate::load::{Collection, FileLayout};
-use crate::read::{Format, Inputs, Piece, ReadOptions, for_each_piece, format_of};
-use crate::{Output, Result};
+use crate::read::{Format, Inputs, Piece, ReadOptions, for_each_piece, format_of, whole_file};
+use crate::{Error, Output, Result};
 
 /// What becomes of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +35,29 @@ pub fn copy_records(
     let mut first = 0;
     for (at, (file, layout)) in inputs.files.iter().zip(&collection.layout[0]).enumerate() {
         run.check()?;
+        let mut records = Records { layout, position: 0, left_out: 0, next: first };
+        if format_of(file, options)? == Format::Html {
+            // A page is a whole file, which is there or not.
+            let target = match records.next_ordinal().map(&fate) {
+                Some(Fate::Kept) => Some(&mut kept),
+                Some(Fate::Removed) => removed.as_mut(),
+                None => None,
+            };
+            if let Some(target) = target {
+                let mut output = target.open(at)?;
+                write(&mut output, &whole_file(file, options, run)?)?;
+                output.finish()?;
+            }
+            first = records.first_of_next_file();
+            continue;
+        }
         let mut sides =
             Sides { kept: kept.open(at)?, removed: removed.as_mut().map(|target| target.open(at)).transpose()? };
-        let mut records = Records { layout, position: 0, left_out: 0, next: first };
         let fate = |ordinal: Option<u32>| ordinal.map(&fate);
         if format_of(file, options)? == Format::Parquet {
-            parquet::copy(file, &mut records, &mut sides, fate, run)?;
+            // The reader of parquet panics at some of what a damaged file can hold.
+            let copied = guarded(|| parquet::copy(file, &mut records, &mut sides, fate, run));
+            copied.unwrap_or_else(|| Err(Error::file(&file.path, "the rows cannot be copied: the file is damaged")))?;
         } else {
             let mut last = None;
             for_each_piece(file, options, run, |piece| {

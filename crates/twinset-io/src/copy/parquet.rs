@@ -42,12 +42,20 @@ pub(super) fn copy(
             filter_record_batch(&batch, &mask).map_err(|error| fail(error.into()))
         };
         kept.write(&with(Fate::Kept)?).map_err(fail)?;
+        flush_if_large(&mut kept).map_err(fail)?;
         if let Some(writer) = &mut removed {
             writer.write(&with(Fate::Removed)?).map_err(fail)?;
+            flush_if_large(writer).map_err(fail)?;
         }
     }
     kept.finish().map_err(fail)?;
     removed.map_or(Ok(()), |mut writer| writer.finish().map(|_| ())).map_err(fail)
+}
+
+/// Ends a group of rows that takes much memory.
+fn flush_if_large(writer: &mut ArrowWriter<&mut Output>) -> Result<(), ParquetError> {
+    const LARGE: usize = 64 << 20;
+    if writer.in_progress_size() > LARGE { writer.flush() } else { Ok(()) }
 }
 
 /// A writer of the same schema, metadata and compression.

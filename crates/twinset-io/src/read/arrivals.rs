@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use twinset::Run;
 
 use super::block::{Block, Payload, Source};
@@ -22,6 +22,8 @@ pub enum Arrival<'a> {
     Record(&'a str, &'a [u8]),
     /// More of what ends the record before.
     End(&'a [u8]),
+    /// A bad record, which was set aside.
+    Rejected,
 }
 
 /// Calls `visit` for all that a single file, pipe or standard input holds, each time as soon as it is there. Returns how
@@ -47,11 +49,14 @@ pub fn for_each_arrival(
             Piece::End(bytes) => visit(Arrival::End(bytes))?,
             Piece::Record(bytes) => match (parser.text(bytes)?, &mut rejects) {
                 (Ok(text), _) => visit(Arrival::Record(&text, bytes))?,
-                (Err(record), Some(rejects)) => rejects.write(&parser.name, &record)?,
+                (Err(record), Some(rejects)) => {
+                    rejects.write(&parser.name, &record)?;
+                    visit(Arrival::Rejected)?;
+                }
                 (Err(record), None) => return Err(bad(&parser.name, &record.with_remedy())),
             },
         }
-        parser.line += memchr::memchr_iter(b'\n', piece.bytes()).count() as u64;
+        parser.line += parser.lines(piece.bytes());
         Ok(true)
     })?;
     rejects.map_or(Ok(0), Rejects::finish)
@@ -73,8 +78,11 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(file: &InputFile, options: &'a ReadOptions) -> Result<Self> {
         let format = format_of(file, options)?;
-        if format == Format::Parquet {
-            return Err(Error::file(&file.path, "parquet does not arrive record by record; leave out --stream"));
+        if matches!(format, Format::Parquet | Format::Html) {
+            return Err(Error::file(
+                &file.path,
+                format!("{format} does not arrive record by record; leave out --stream"),
+            ));
         }
         let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?.unwrap_or(UTF_8);
         let (name, delimiter) = (file.title(), delimiter(format, &file.path, options)?);
@@ -90,13 +98,18 @@ impl<'a> Parser<'a> {
 
     fn know(&mut self, fields: Fields) {
         let largest = self.options.max_record.bytes();
-        self.source = Some(Arc::new(Source { name: self.name.clone(), format: self.format, fields, largest }));
+        self.source = Some(Arc::new(Source {
+            name: self.name.clone(),
+            format: self.format,
+            fields,
+            largest,
+            page: self.options.page,
+        }));
     }
 
     /// Learns the fields from the header, unless this is a byte order mark or a blank line.
     fn header(&mut self, bytes: &[u8]) -> Result<()> {
-        if let Some((encoding, length)) = Encoding::for_bom(bytes).filter(|&(_, length)| length == bytes.len()) {
-            debug_assert_eq!(length, bytes.len());
+        if let Some((encoding, _)) = Encoding::for_bom(bytes).filter(|&(_, length)| length == bytes.len()) {
             self.encoding = encoding;
             return Ok(());
         }
@@ -104,7 +117,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let line = self.decode(bytes).map_err(|record| bad(&self.name, &record))?;
-        if !without_newline(line.as_bytes()).is_empty() {
+        if !line.trim_matches(['\r', '\n']).is_empty() {
             self.learn(&line)?;
         }
         Ok(())
@@ -153,6 +166,18 @@ impl<'a> Parser<'a> {
         let block = Block { source, first_line: self.line, payload, bad: Vec::new() };
         let parsed = block.parse().into_iter().next();
         Ok(parsed.map_or(Ok(String::new()), |record| record.map(|record| record.text.into_owned())))
+    }
+
+    /// How many lines end in a piece; one that was too long comes empty.
+    fn lines(&self, bytes: &[u8]) -> u64 {
+        let count = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count() as u64;
+        match bytes {
+            [] => 1,
+            bytes if self.encoding == UTF_16LE || self.encoding == UTF_16BE => {
+                count(self.encoding.decode_without_bom_handling(bytes).0.as_bytes())
+            }
+            bytes => count(bytes),
+        }
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<String, Bad> {

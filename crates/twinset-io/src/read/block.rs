@@ -7,7 +7,8 @@ use arrow_array::StringArray;
 
 use super::delimited::Rows;
 use super::fields::Fields;
-use super::{Format, jsonl, lines, parquet};
+use super::pages::{self, Page};
+use super::{Format, PageText, jsonl, lines, parquet};
 use crate::error::Place;
 
 /// Records of one file that lie next to each other, not parsed yet.
@@ -27,6 +28,8 @@ pub(super) struct Source {
     pub(super) fields: Fields,
     /// The largest record allowed.
     pub(super) largest: u64,
+    /// What is compared of web pages.
+    pub(super) page: PageText,
 }
 
 pub(super) enum Payload {
@@ -36,6 +39,8 @@ pub(super) enum Payload {
     Rows(Rows),
     /// Columns of a parquet file.
     Columns(Vec<StringArray>),
+    /// Web pages.
+    Pages(Vec<Page>),
 }
 
 /// A record as it was read.
@@ -91,6 +96,10 @@ impl Block {
                 }),
             },
             Payload::Rows(rows) => rows.parse(&self.source.fields, self.source.largest),
+            Payload::Pages(pages) => {
+                let pages = pages.iter().zip(self.first_line..);
+                pages.map(|(page, line)| pages::parse(page, line, &self.source.fields, self.source.page)).collect()
+            }
             Payload::Columns(columns) => {
                 parquet::parse(columns, self.first_line, &self.source.fields, self.source.largest)
             }
@@ -111,6 +120,7 @@ impl Block {
             Payload::Lines(bytes) => bytes.is_empty() && self.bad.is_empty(),
             Payload::Rows(rows) => rows.is_empty(),
             Payload::Columns(_) => false,
+            Payload::Pages(pages) => pages.is_empty() && self.bad.is_empty(),
         }
     }
 

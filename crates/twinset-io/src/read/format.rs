@@ -22,21 +22,26 @@ pub enum Format {
     Jsonl,
     /// Apache Parquet.
     Parquet,
+    /// A web page: one record a file.
+    Html,
 }
 
 impl Format {
-    const NAMES: [(&'static str, Format); 7] = [
+    const NAMES: [(&'static str, Format); 10] = [
         ("txt", Format::Txt),
         ("tsv", Format::Tsv),
         ("csv", Format::Csv),
         ("jsonl", Format::Jsonl),
         ("parquet", Format::Parquet),
+        ("html", Format::Html),
         ("tab", Format::Tsv),
         ("ndjson", Format::Jsonl),
+        ("htm", Format::Html),
+        ("xhtml", Format::Html),
     ];
 
     /// The endings that are known, for messages.
-    pub(super) const KNOWN: &'static str = "txt, tsv, csv and jsonl (each also with .gz or .zst), parquet";
+    pub(super) const KNOWN: &'static str = "txt, tsv, csv, jsonl and html (each also with .gz or .zst), parquet";
 
     /// The format that a path's ending tells, before `.gz` or `.zst`.
     pub fn of_path(path: &Path) -> Option<Self> {
@@ -51,7 +56,7 @@ impl FromStr for Format {
         let named = Self::NAMES.iter().find(|(name, _)| *name == text);
         named
             .map(|&(_, format)| format)
-            .ok_or_else(|| format!("`{text}` is not a format: txt, tsv, csv, jsonl, parquet"))
+            .ok_or_else(|| format!("`{text}` is not a format: txt, tsv, csv, jsonl, parquet, html"))
     }
 }
 

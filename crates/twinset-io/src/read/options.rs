@@ -1,6 +1,8 @@
 //! How files are read, as the user says it.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use twinset::{StopWords, TokenOptions};
@@ -13,7 +15,7 @@ use crate::{ByteSize, Error, Result};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ReadOptions {
-    /// txt, tsv, csv, jsonl or parquet, where the file's ending does not tell
+    /// txt, tsv, csv, jsonl, parquet or html, where the file's ending does not tell
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Input"))]
     pub format: Option<Format>,
     /// The field that names a record (default: `id` if there is one, otherwise the record's number from 1)
@@ -31,14 +33,53 @@ pub struct ReadOptions {
     /// The files' encoding, for example windows-1252, where it is not UTF-8
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = "Input"))]
     pub encoding: Option<String>,
+    /// What is compared of web pages: main (the article) or text (all of it)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", default_value_t, help_heading = "Input"))]
+    pub page: PageText,
     /// Go on without bad records, and write them to FILE (csv) with their place and the reason
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Input"))]
     pub rejects: Option<PathBuf>,
     /// The largest record
     #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = LARGEST_RECORD, help_heading = "Input"))]
     pub max_record: ByteSize,
+    /// The most that a compressed file may unpack to
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = LARGEST_UNPACKED, help_heading = "Input"))]
+    pub max_unpacked: ByteSize,
 }
 
+/// What is compared of a web page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PageText {
+    /// The article, if there is one; otherwise all of it.
+    #[default]
+    Main,
+    /// All of its text.
+    Text,
+}
+
+impl fmt::Display for PageText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Main => "main",
+            Self::Text => "text",
+        })
+    }
+}
+
+impl FromStr for PageText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "main" => Ok(Self::Main),
+            "text" => Ok(Self::Text),
+            _ => Err(format!("`{text}` is no part of a page: main or text")),
+        }
+    }
+}
+
+const LARGEST_UNPACKED: ByteSize = ByteSize::new(64 << 30);
 const LARGEST_RECORD: ByteSize = ByteSize::new(64 << 20);
 
 impl Default for ReadOptions {
@@ -51,7 +92,9 @@ impl Default for ReadOptions {
             no_header: false,
             encoding: None,
             rejects: None,
+            page: PageText::default(),
             max_record: LARGEST_RECORD,
+            max_unpacked: LARGEST_UNPACKED,
         }
     }
 }

@@ -13,6 +13,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use super::block::Parsed;
 use super::fields::{Fields, Wanted};
 use super::lines::too_long;
+use crate::guard::guarded;
 use crate::{Error, Result};
 
 /// Rows that are read at a time.
@@ -23,8 +24,14 @@ pub(super) struct Batches {
     inner: ParquetRecordBatchReader,
 }
 
-/// Opens a file, and finds the wanted fields in its schema.
+/// Opens a file, and finds the wanted fields in its schema. The reader panics at some of what a damaged file can hold.
 pub(super) fn open(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, Fields)> {
+    guarded(|| open_unguarded(path, file, wanted)).unwrap_or_else(|| Err(Error::file(path, DAMAGED)))
+}
+
+const DAMAGED: &str = "not a whole parquet file: it is damaged";
+
+fn open_unguarded(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, Fields)> {
     let fail = |error: parquet::errors::ParquetError| Error::file(path, format!("not a whole parquet file: {error}"));
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(fail)?;
     let names: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -41,7 +48,8 @@ pub(super) fn open(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches,
 impl Batches {
     /// The next rows, column by column; `None` at the end.
     pub(super) fn next_block(&mut self) -> Option<Result<Vec<StringArray>, String>> {
-        let batch = self.inner.next()?.map_err(|error| error.to_string());
+        let Some(next) = guarded(|| self.inner.next()) else { return Some(Err(DAMAGED.to_owned())) };
+        let batch = next?.map_err(|error| error.to_string());
         Some(batch.and_then(|batch| batch.columns().iter().map(as_text).collect()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_16BE, UTF_16LE};
 use memchr::memchr;
 use twinset::Run;
 
@@ -41,11 +41,17 @@ pub(crate) fn for_each_piece(
     let path = &file.path;
     let format = format_of(file, options)?;
     let asked = options.encoding.as_deref().map(stream::encoding).transpose()?;
-    let (stream, encoding, mark) = stream::open_raw(file, asked, run)?;
+    let (stream, encoding, mark) = stream::open_raw(file, asked, options, run)?;
     if !mark.is_empty() && !visit(Piece::Around(&mark))? {
         return Ok(());
     }
-    // In every other encoding line ends, quotes and delimiters are the bytes of ASCII and occur in no other character.
+    if encoding == ISO_2022_JP {
+        return Err(Error::file(
+            path,
+            "records cannot be copied from ISO-2022-JP as they stand; convert the file to UTF-8",
+        ));
+    }
+    // In every other encoding line ends, quotes and commas are the bytes of ASCII and occur in no other character.
     // What is UTF-16 is decoded, and encoded again: that loses nothing.
     let is_wide = encoding == UTF_16LE || encoding == UTF_16BE;
     let stream = if is_wide { stream::decoded(stream, encoding) } else { stream };
@@ -68,6 +74,14 @@ pub(crate) fn for_each_piece(
         Failure::Read(error) => Error::file(path, stream::read_failure(&error)),
         Failure::Visit(error) => error,
     })
+}
+
+/// All bytes of a file, decompressed, or a little more than the largest record allowed.
+pub(crate) fn whole_file(file: &InputFile, options: &ReadOptions, run: &Run) -> Result<Vec<u8>> {
+    let (stream, _, mut bytes) = stream::open_raw(file, None, options, run)?;
+    let read = stream.take(options.max_record.bytes().saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| Error::file(&file.path, stream::read_failure(&error)))?;
+    Ok(bytes)
 }
 
 /// Why the cutting ended early.

@@ -15,8 +15,10 @@ use super::block::{Block, Payload, Record, Source};
 use super::delimited::{RowBlocks, RowError, Rows};
 use super::fields::{Fields, Wanted};
 use super::inputs::InputFile;
-use super::lines::{LineBlock, LineBlocks, not_utf8};
+use super::lines::{LineBlock, LineBlocks, not_utf8, too_long};
+use super::pages::{self, Page};
 use super::parquet::Batches;
+use super::pieces::whole_file;
 use super::stream::{self, Stream};
 use super::{Bad, Format, Inputs, ReadOptions, Rejects, parquet};
 use crate::{Error, Result};
@@ -133,6 +135,8 @@ enum Cutter {
     Lines(LineBlocks<Stream>),
     Rows(Box<RowBlocks<Stream>>),
     Columns(Box<Batches>),
+    /// All there is was read already.
+    Nothing,
 }
 
 impl<'a> Reader<'a> {
@@ -174,7 +178,7 @@ impl<'a> Reader<'a> {
         if format == Format::Parquet {
             let file = parquet_file(input, self.run)?;
             let (batches, fields) = parquet::open(path, file, &self.wanted)?;
-            let source = Arc::new(Source { name, format, fields, largest });
+            let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
             return Ok(OpenFile {
                 path: path.to_owned(),
                 source,
@@ -184,7 +188,18 @@ impl<'a> Reader<'a> {
             });
         }
         let encoding = self.options.encoding.as_deref().map(stream::encoding).transpose()?;
-        let stream = stream::open(input, encoding, self.run)?;
+        if format == Format::Html {
+            let fields = Fields::in_header(&self.wanted, &pages::FIELDS, delimiter, &name)?;
+            let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
+            let bytes = whole_file(input, self.options, self.run)?;
+            let (pages, bad) = match bytes.len() as u64 > largest {
+                true => (Vec::new(), vec![too_long(1, largest, path.display().to_string().as_bytes())]),
+                false => (vec![Page { url: path.display().to_string(), encoding, bytes }], Vec::new()),
+            };
+            let first = Some(Block { source: source.clone(), first_line: 1, payload: Payload::Pages(pages), bad });
+            return Ok(OpenFile { path: path.to_owned(), source, cutter: Cutter::Nothing, first, next_row: 1 });
+        }
+        let stream = stream::open(input, encoding, self.options, self.run)?;
         let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
         let header = |names: &[&str]| fields_of(names, delimiter, &name, self.options, &self.wanted);
         let (fields, payload, first_line, cutter) = match format {
@@ -237,12 +252,12 @@ impl<'a> Reader<'a> {
                 let fields = Fields::in_header(&self.wanted, &["text"], delimiter, &name)?;
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
-            Format::Jsonl | Format::Parquet => {
+            Format::Jsonl | Format::Parquet | Format::Html => {
                 let fields = Fields::by_name(&self.wanted);
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
         };
-        let source = Arc::new(Source { name, format, fields, largest });
+        let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
         let first = Some(Block { source: source.clone(), first_line, payload, bad: Vec::new() });
         Ok(OpenFile { path: path.to_owned(), source, cutter, first, next_row: 1 })
     }
@@ -332,6 +347,7 @@ impl OpenFile {
         }
         let fail = |error: io::Error| Error::file(&self.path, stream::read_failure(&error));
         let (first_line, payload, bad) = match &mut self.cutter {
+            Cutter::Nothing => return Ok(None),
             Cutter::Lines(lines) => match lines.next_block().map_err(fail)? {
                 None => return Ok(None),
                 Some(LineBlock { first_line, bytes, bad }) => (first_line, Payload::Lines(bytes), bad),

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use twinset::Run;
 
+use super::ReadOptions;
 use super::inputs::InputFile;
 use crate::compression::Compression;
 use crate::{Error, Result};
@@ -13,8 +14,13 @@ use crate::{Error, Result};
 pub(super) type Stream = Box<dyn Read + Send>;
 
 /// Opens a file, or standard input, as UTF-8.
-pub(super) fn open(file: &InputFile, encoding: Option<&'static Encoding>, run: &Run) -> Result<Stream> {
-    let (stream, encoding, _) = open_raw(file, encoding, run)?;
+pub(super) fn open(
+    file: &InputFile,
+    encoding: Option<&'static Encoding>,
+    options: &ReadOptions,
+    run: &Run,
+) -> Result<Stream> {
+    let (stream, encoding, _) = open_raw(file, encoding, options, run)?;
     Ok(decoded(stream, encoding))
 }
 
@@ -22,6 +28,7 @@ pub(super) fn open(file: &InputFile, encoding: Option<&'static Encoding>, run: &
 pub(super) fn open_raw(
     file: &InputFile,
     encoding: Option<&'static Encoding>,
+    options: &ReadOptions,
     run: &Run,
 ) -> Result<(Stream, &'static Encoding, Vec<u8>)> {
     let path = &file.path;
@@ -44,6 +51,10 @@ pub(super) fn open_raw(
         Some(Compression::Zstd) => {
             Box::new(zstd::stream::read::Decoder::new(raw).map_err(|error| Error::file(path, error))?)
         }
+    };
+    let plain: Stream = match compression {
+        None => plain,
+        Some(_) => Box::new(Unpacked { inner: plain, left: options.max_unpacked.bytes() }),
     };
     after_mark(plain, encoding).map_err(|error| Error::file(path, read_failure(&error)))
 }
@@ -98,6 +109,21 @@ pub(super) fn decoded(stream: Stream, encoding: &'static Encoding) -> Stream {
     Box::new(Decoded { inner: stream, decoder, input: Vec::new(), output: Vec::new(), given: 0, ended: false })
 }
 
+/// Fails when a compressed file unpacks to more than is allowed: a small file can hold almost endless zeros.
+struct Unpacked {
+    inner: Stream,
+    left: u64,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        let too_much = || io::Error::other("it unpacks to more than --max-unpacked allows");
+        self.left = self.left.checked_sub(length as u64).ok_or_else(too_much)?;
+        Ok(length)
+    }
+}
+
 /// Tells the progress sink how much of a file was read.
 struct Counted {
     inner: File,
@@ -139,8 +165,11 @@ impl<R: Read> Decoded<R> {
     fn fill(&mut self) -> io::Result<()> {
         const LENGTH: usize = 1 << 16;
         if self.input.is_empty() {
-            self.inner.by_ref().take(LENGTH as u64).read_to_end(&mut self.input)?;
-            self.ended = self.input.is_empty();
+            // As much as there is: a stream may have no more for a while.
+            self.input.resize(LENGTH, 0);
+            let length = self.inner.read(&mut self.input)?;
+            self.input.truncate(length);
+            self.ended = length == 0;
         }
         let longest = self.decoder.max_utf8_buffer_length_without_replacement(self.input.len()).unwrap_or(4 * LENGTH);
         self.output.resize(longest, 0);

@@ -10,7 +10,6 @@ pub use order::{by_field, by_length};
 pub use steps::{Step, steps};
 
 use crate::join::Links;
-use crate::model::Measure;
 
 /// The representative of each record, which is itself if it is kept, and the value of their pair if they form one.
 pub(crate) struct Clusters {
@@ -47,7 +46,7 @@ fn connected(links: &Links, order: &[u32]) -> Clusters {
     let value = |node: u32| {
         let representative = links.node(firsts[root(&mut parents, node) as usize]?);
         let values = links.neighbours(node).filter(|&(other, _)| other == representative).map(|(_, value)| value);
-        values.reduce(|best, value| if is_better(links.measure(), value, best) { value } else { best })
+        values.reduce(|best, value| if links.measure().is_better(value, best) { value } else { best })
     };
     let of_node: Vec<Option<f64>> = (0..links.len() as u32).map(value).collect();
     let values = (0..order.len() as u32).map(|record| of_node[links.node(record) as usize]).collect();
@@ -77,7 +76,7 @@ fn by_representative(links: &Links, order: &[u32]) -> Clusters {
         representatives[record as usize] = record;
         for (other, value) in links.neighbours(node) {
             let best = &mut best[other as usize];
-            if best.is_none_or(|(_, old)| old.is_some_and(|old| is_better(links.measure(), value, old))) {
+            if best.is_none_or(|(_, old)| old.is_some_and(|old| links.measure().is_better(value, old))) {
                 *best = Some((record, Some(value)));
             }
         }
@@ -86,8 +85,4 @@ fn by_representative(links: &Links, order: &[u32]) -> Clusters {
         }
     }
     Clusters { representatives, values }
-}
-
-fn is_better(measure: Measure, value: f64, than: f64) -> bool {
-    if measure.is_distance() { value < than } else { value > than }
 }

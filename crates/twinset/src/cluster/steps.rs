@@ -19,7 +19,6 @@ pub struct Step {
 /// What each threshold gives. They go from strict to lax, and none is laxer than that of the run.
 pub fn steps(links: &Links, thresholds: &[f64]) -> Vec<Step> {
     let is_distance = links.measure().is_distance();
-    let reaches = |value: f64, threshold: f64| if is_distance { value <= threshold } else { value >= threshold };
     let mut pairs = links.valued_pairs();
     pairs.sort_by(|a, b| if is_distance { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) });
     let mut parents: Vec<u32> = (0..links.len() as u32).collect();
@@ -28,7 +27,7 @@ pub fn steps(links: &Links, thresholds: &[f64]) -> Vec<Step> {
     let (mut found, mut groups, mut removed, mut next) = (0, 0u64, 0u64, 0);
     let mut result = Vec::with_capacity(thresholds.len());
     for &threshold in thresholds {
-        while next < pairs.len() && reaches(pairs[next].value, threshold) {
+        while next < pairs.len() && links.measure().reaches(pairs[next].value, threshold) {
             let pair = pairs[next];
             next += 1;
             found += pair.pairs;

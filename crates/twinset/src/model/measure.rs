@@ -68,6 +68,21 @@ impl Measure {
         matches!(self, Measure::Overlap | Measure::Hamming | Measure::Edit)
     }
 
+    /// Whether a value reaches a threshold, both being floats. A cosine is irrational, and on the threshold it may lie a
+    /// hair below it.
+    pub fn reaches(self, value: f64, threshold: f64) -> bool {
+        match self {
+            _ if self.is_distance() => value <= threshold,
+            Measure::Cosine => value >= threshold * (1.0 - 4.0 * f64::EPSILON),
+            _ => value >= threshold,
+        }
+    }
+
+    /// Whether the first value means more alike than the second.
+    pub(crate) fn is_better(self, value: f64, than: f64) -> bool {
+        if self.is_distance() { value < than } else { value > than }
+    }
+
     /// The thresholds that make sense, in words.
     pub fn thresholds(self) -> &'static str {
         match self {

@@ -51,7 +51,8 @@ impl TokenBlock {
 
     /// The sketch of each record, if it is sketches that the block holds, and they are in memory.
     pub fn sketches(&self) -> impl Iterator<Item = &[u32]> {
-        self.records()
+        let counts = |at: &usize| self.removed.binary_search(at).is_err();
+        self.records().enumerate().filter(move |(at, _)| counts(at)).map(|(_, sketch)| sketch)
     }
 
     /// The ids of each record, which are in memory.

@@ -78,6 +78,9 @@ pub fn found_by_labels(similarity: f64, trees: u32, bits: u32) -> f64 {
 /// assert_eq!(label_length(0.9, 0.9, 20, 50), 43);
 /// ```
 pub fn label_length(similarity: f64, probability: f64, trees: u32, bits: u32) -> u32 {
+    if similarity >= 1.0 {
+        return bits;
+    }
     let one_tree = 1.0 - (1.0 - probability).powf(1.0 / f64::from(trees));
     let length = (one_tree.ln() / ((1.0 + similarity) / 2.0).ln()).floor();
     length.clamp(0.0, f64::from(bits)) as u32

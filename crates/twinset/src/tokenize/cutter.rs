@@ -34,6 +34,8 @@ const PADDING: u8 = 1;
 
 /// So many stems are remembered.
 const MOST_STEMS: usize = 1 << 16;
+/// Longer words, in bytes, have no stem.
+const LONGEST_WORD: usize = 256;
 
 /// What a thread needs for its work, and keeps from record to record.
 #[derive(Default)]
@@ -160,6 +162,10 @@ impl Cutter {
         let Some(stemmer) = &self.stemmer else { return };
         for range in ranges {
             let word = &buffer[range.0..range.1];
+            // What is longer is no word of any language.
+            if word.len() > LONGEST_WORD {
+                continue;
+            }
             if stems.len() > MOST_STEMS {
                 stems.clear();
             }

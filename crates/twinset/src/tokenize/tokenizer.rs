@@ -78,8 +78,8 @@ const LARGE_BUFFER: usize = 1 << 20;
 const KEPT_SHARE: u64 = 8;
 /// What a join in memory takes for each token, with its index and some results.
 const JOINING_BYTES: u64 = 14;
-/// What making shingles takes for each word.
-const SHINGLING_BYTES: u64 = 16;
+/// What making shingles takes for each word, if most occur more than once.
+const SHINGLING_BYTES: u64 = 32;
 /// What ranking takes for each id.
 const RANKING_BYTES: u64 = 4;
 

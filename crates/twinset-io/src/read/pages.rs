@@ -1,0 +1,161 @@
+//! Web pages: their encoding, their title, and their text.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use dom_query::Document;
+use dom_smoothie::{Config, Readability, TextMode};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use memchr::memmem;
+
+use super::block::{Bad, Record};
+use super::fields::Fields;
+use super::options::PageText;
+use crate::guard::guarded;
+
+/// The fields of a page.
+pub(super) const FIELDS: [&str; 3] = ["url", "title", "text"];
+
+/// A page as it was read.
+pub(super) struct Page {
+    /// Where it comes from.
+    pub(super) url: String,
+    /// The encoding, where something else than the page itself tells it.
+    pub(super) encoding: Option<&'static Encoding>,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Elements may lie so deep in each other. Browsers stop at 512.
+const DEEPEST: usize = 1000;
+/// How many bytes are searched for a declared encoding.
+const DECLARATION: usize = 4096;
+
+/// Finds the title and the text of a page.
+pub(super) fn parse(page: &Page, line: u64, fields: &Fields, how: PageText) -> Result<Record<'static>, Bad> {
+    let bad = |reason: String| Bad::new(line, None, reason, page.url.as_bytes());
+    let html = decode(page);
+    if let Some(depth) = Some(depth(&html)).filter(|&depth| depth > DEEPEST) {
+        return Err(bad(format!("the page's elements lie {depth} deep in each other, and at most {DEEPEST} are read")));
+    }
+    // Pages are what anybody may have written.
+    let extracted = guarded(|| extract(&html, how));
+    let (title, text) = extracted.ok_or_else(|| bad("the page cannot be understood".to_owned()))?;
+    fields.record(&[Cow::Owned(page.url.clone()), Cow::Owned(title), Cow::Owned(text)], line)
+}
+
+fn extract(html: &str, how: PageText) -> (String, String) {
+    let whole = |document: &Document| {
+        document.select("script, style, noscript, template, head").remove();
+        document.formatted_text().to_string()
+    };
+    let document = Document::from(html);
+    let title = document.select("title").first().text().trim().to_owned();
+    if how == PageText::Text {
+        return (title, whole(&document));
+    }
+    let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
+    let article = Readability::new(html, None, Some(config)).ok().and_then(|mut reader| reader.parse().ok());
+    match article.filter(|article| !article.text_content.trim().is_empty()) {
+        Some(article) => (title, article.text_content.to_string()),
+        // What has no article is compared whole.
+        None => (title, whole(&document)),
+    }
+}
+
+/// A mark tells the encoding, else whoever fetched the page, else the page itself; else it is guessed.
+fn decode(page: &Page) -> Cow<'_, str> {
+    let (encoding, bytes) = match Encoding::for_bom(&page.bytes) {
+        Some((encoding, length)) => (encoding, &page.bytes[length..]),
+        None => {
+            let told = page.encoding.or_else(|| declared(&page.bytes));
+            (told.unwrap_or_else(|| guessed(&page.bytes)), page.bytes.as_slice())
+        }
+    };
+    encoding.decode_without_bom_handling(bytes).0
+}
+
+/// What `<meta charset=…>`, `<meta … content="…; charset=…">` or an XML declaration says.
+fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+    let start = bytes[..bytes.len().min(DECLARATION)].to_ascii_lowercase();
+    let label = |key: &[u8]| {
+        let after = memmem::find_iter(&start, key).find_map(|at| {
+            let rest = start[at + key.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+            Some(rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'")).unwrap_or(rest))
+        })?;
+        let end = after.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"-_.:".contains(byte));
+        Encoding::for_label(&after[..end.unwrap_or(after.len())])
+    };
+    let found = label(b"charset").or_else(|| label(b"encoding"))?;
+    // What is read as ASCII up to here cannot be UTF-16.
+    Some(if found == UTF_16LE || found == UTF_16BE { UTF_8 } else { found })
+}
+
+fn guessed(bytes: &[u8]) -> &'static Encoding {
+    // UTF-16 without a mark: every other byte of ASCII is zero.
+    let start = &bytes[..bytes.len().min(DECLARATION)];
+    let zeros = |first: usize| start.iter().skip(first).step_by(2).filter(|&&byte| byte == 0).count();
+    match (zeros(0), zeros(1), start.len() / 3) {
+        (_, odd, third) if odd > third => return UTF_16LE,
+        (even, _, third) if even > third => return UTF_16BE,
+        _ => {}
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+/// About how deep elements lie in each other. Those that need no end do not count.
+fn depth(html: &str) -> usize {
+    const WITHOUT_END: [&str; 34] = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+        "p", "li", "dt", "dd", "option", "optgroup", "tr", "td", "th", "tbody", "thead", "tfoot", "colgroup", "rp",
+        "rt", "html", "head", "body", "rb", "rtc",
+    ];
+    let (mut depth, mut deepest) = (0usize, 0);
+    for at in memchr::memchr_iter(b'<', html.as_bytes()) {
+        let rest = &html.as_bytes()[at + 1..];
+        let is_end = rest.first() == Some(&b'/');
+        let name = &rest[usize::from(is_end)..];
+        let length = name.iter().take(12).position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(name.len().min(12));
+        let name = name[..length].to_ascii_lowercase();
+        if !name.first().is_some_and(u8::is_ascii_alphabetic) || WITHOUT_END.iter().any(|own| own.as_bytes() == name) {
+            continue;
+        }
+        depth = if is_end { depth.saturating_sub(1) } else { depth + 1 };
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(bytes: &[u8]) -> Page {
+        Page { url: "u".to_owned(), encoding: None, bytes: bytes.to_vec() }
+    }
+
+    #[test]
+    fn encodings_are_declared_marked_or_guessed() {
+        let decoded = |bytes: &[u8]| decode(&page(bytes)).into_owned();
+        assert!(decoded(b"<meta charset=windows-1252>caf\xe9").ends_with("café"));
+        assert!(decoded(b"<META http-equiv=x content='text/html; charset=ISO-8859-5'>\xbf").ends_with('П'));
+        assert!(decoded(b"<?xml version='1.0' encoding=\"koi8-r\"?>\xf0").ends_with('П'));
+        assert_eq!(decoded(b"\xff\xfea\0\xe9\0"), "aé");
+        assert_eq!(decoded(b"<\0p\0>\0a\0b\0c\0"), "<p>abc");
+        assert_eq!(decoded("<p>schön und größer".as_bytes()), "<p>schön und größer");
+        assert_eq!(
+            decoded(b"<p>sch\xf6n und gr\xf6\xdfer, aber nicht f\xfcr alle"),
+            "<p>schön und größer, aber nicht für alle"
+        );
+        assert_eq!(decoded(b""), "");
+    }
+
+    #[test]
+    fn deep_pages_are_told_from_long_ones() {
+        assert_eq!(depth("<html><body><div><p>a<p>b<br><div>c</div></div>"), 2);
+        assert!(depth(&"<p>a<li>b<td>".repeat(5000)) <= 1);
+        assert_eq!(depth(&"<div>".repeat(5000)), 5000);
+        assert_eq!(depth("1 < 2 <!-- <"), 0);
+    }
+}
