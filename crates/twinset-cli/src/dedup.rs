@@ -42,6 +42,8 @@ pub(crate) struct Dedup {
     #[arg(long, value_name = "N", requires = "stream", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) window: Option<u32>,
     /// INPUT is a ranked list of ids: drop each whose sketch in FILE is near that of one kept before it
+    ///
+    /// Groups are those of --link representative.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "against", "same"])]
     pub(crate) sketches: Option<PathBuf>,
     /// Write the records kept to KEPT instead of standard output, each as it stood; a folder if there are several inputs
@@ -365,7 +367,7 @@ impl Dedup {
         outcome: &Outcome,
         search: &Search<'_>,
     ) -> anyhow::Result<()> {
-        let values = search.entries().map_or(Values::Exact(self.join.measure), Values::Agreement);
+        let values = search.entries().map_or(Values::Exact(self.join.measure), Values::agreement);
         let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text)];
         let columns = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind)).chain(values.columns());
         let shown = self.show.iter().map(|field| (field.clone(), Kind::Text));

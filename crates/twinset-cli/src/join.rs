@@ -179,7 +179,7 @@ impl Join {
             })
             .collect();
         let ids = (&collection.left, collection.right_ids());
-        let values = search.entries().map_or(Values::Exact(joined.measure()), Values::Agreement);
+        let values = search.entries().map_or(Values::Exact(joined.measure()), Values::agreement);
         let mut table = PairTable::create(output, format, values, ids, &shown)?;
         let mut written = 0;
         let mut add = |pair: &Pair| {

@@ -59,7 +59,7 @@ impl Dedup {
                 members: records[1..].iter().map(|&record| member(record)).collect(),
             }
         });
-        let stats = &outcome.stats;
+        let (stats, steps) = (&outcome.stats, self.steps(&outcome.links, search));
         let kept = stats.kept.unwrap_or(0);
         let number = |name: &str, value: u64| (name.to_owned(), indicatif::HumanCount(value).to_string());
         let report = DedupReport {
@@ -71,9 +71,9 @@ impl Dedup {
                 number("records kept", kept),
                 number("records removed", collection.left.len() as u64 - kept),
             ],
-            values: self.histogram(&outcome.links, search),
+            values: histogram(&steps, outcome.links.measure()),
             sizes: sizes.into_iter().map(|(class, groups)| (class_name(class), groups)).collect(),
-            steps: self.steps(&outcome.links, search),
+            steps,
             groups: groups_shown.collect(),
             settings: vec![
                 (
@@ -170,18 +170,17 @@ impl Dedup {
             removed: steps.iter().map(|step| step.removed).collect(),
         }
     }
+}
 
-    /// How many pairs lie between each two steps of the slider.
-    fn histogram(&self, links: &Links, search: &Search<'_>) -> Vec<(String, u64)> {
-        let steps = self.steps(links, search);
-        let before = [0].into_iter().chain(steps.pairs.iter().copied());
-        let counts = steps.pairs.iter().zip(before).map(|(pairs, before)| pairs - before);
-        let mut columns: Vec<(String, u64)> = steps.thresholds.iter().cloned().zip(counts).collect();
-        if !links.measure().is_distance() {
-            columns.reverse();
-        }
-        columns
+/// How many pairs lie between each two steps of the slider.
+fn histogram(steps: &Steps, measure: Measure) -> Vec<(String, u64)> {
+    let before = [0].into_iter().chain(steps.pairs.iter().copied());
+    let counts = steps.pairs.iter().zip(before).map(|(pairs, before)| pairs - before);
+    let mut columns: Vec<(String, u64)> = steps.thresholds.iter().cloned().zip(counts).collect();
+    if !measure.is_distance() {
+        columns.reverse();
     }
+    columns
 }
 
 /// Sizes that are shown together: 2, 3, 4, 5 to 8, 9 to 16, …

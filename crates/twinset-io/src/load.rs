@@ -320,18 +320,18 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let take_tokens = |blocks: &mut [LoadedBlock]| -> Vec<TokenBlock> {
         blocks.iter_mut().map(|block| std::mem::take(&mut block.tokens)).collect()
     };
-    let mut copies = None;
     // A repeated name takes its record's tokens out if it is to be rejected, and is the end of everything otherwise.
     // Where memory is limited, one comes after the other, as each needs some for a while.
-    let (ids, sets) = if options.rejects.is_some() || again || run.memory.is_some() {
+    let (ids, sets, copies) = if options.rejects.is_some() || again || run.memory.is_some() {
         let ids = name(&mut blocks)?;
-        copies = uniques.map(|uniques| copies_of(&mut blocks, uniques.len()));
+        let copies = uniques.map(|uniques| copies_of(&mut blocks, uniques.len()));
         let taken = ids.iter().map(Ids::bytes).sum();
-        (Ok(ids), finish(take_tokens(&mut blocks), taken))
+        (Ok(ids), finish(take_tokens(&mut blocks), taken), copies)
     } else {
-        copies = uniques.map(|uniques| copies_of(&mut blocks, uniques.len())).or(copies);
+        let copies = uniques.map(|uniques| copies_of(&mut blocks, uniques.len()));
         let tokens = take_tokens(&mut blocks);
-        rayon::join(|| name(&mut blocks), || finish(tokens, 0))
+        let (ids, sets) = rayon::join(|| name(&mut blocks), || finish(tokens, 0));
+        (ids, sets, copies)
     };
     let (mut ids, (sets, names)) = (ids?, sets?);
     let mut texts = Strings::default();
@@ -365,7 +365,8 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     })
 }
 
-/// Numbers the different texts in the order of the input, and drops those that no record has any more.
+/// Numbers the different texts in the order in which blocks hold them, and drops those that no record has any more. Which of
+/// two blocks holds a text that both have depends on the threads; nothing that is written does.
 fn copies_of(blocks: &mut [LoadedBlock], texts: usize) -> Copies {
     let mut is_used = vec![false; texts];
     blocks.iter().flat_map(|block| &block.numbers).for_each(|&number| is_used[number as usize] = true);

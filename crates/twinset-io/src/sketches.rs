@@ -50,7 +50,8 @@ impl SketchSettings {
         Self { version: VERSION, permutations, seed, tokens: tokens.clone() }
     }
 
-    /// The options for comparing such sketches. Options that contradict how they were made are refused.
+    /// The options for comparing such sketches. Options that contradict how they were made are refused, unless they are the
+    /// defaults, which cannot be told from options that were not given.
     pub fn estimate(&self, options: &EstimateOptions, tokens: &TokenOptions) -> Result<EstimateOptions> {
         let defaults = EstimateOptions::default();
         let own = NonZeroU32::new(self.permutations).unwrap_or(defaults.permutations);

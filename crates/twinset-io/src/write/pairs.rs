@@ -25,17 +25,22 @@ pub struct PairTable<'a> {
 }
 
 /// What the values of pairs are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Those of a measure.
     Exact(Measure),
-    /// In how many of so many entries sketches agree, from which the similarity is estimated.
-    Agreement(u32),
+    /// In how many entries sketches agree; for each number, the estimate that it stands for.
+    Agreement(Vec<Interval>),
 }
 
 impl Values {
+    /// Those of sketches with so many entries.
+    pub fn agreement(entries: u32) -> Self {
+        Self::Agreement((0..=entries).map(|agreeing| Interval::of_agreement(agreeing, entries)).collect())
+    }
+
     /// The names and kinds of their columns.
-    pub fn columns(self) -> Vec<(String, Kind)> {
+    pub fn columns(&self) -> Vec<(String, Kind)> {
         let columns: &[(&str, Kind)] = match self {
             Self::Exact(measure) if measure.is_distance() => &[("distance", Kind::Whole)],
             Self::Exact(measure) if measure.is_count() => &[("similarity", Kind::Whole)],
@@ -46,12 +51,12 @@ impl Values {
     }
 
     /// What stands in them.
-    pub fn cells(self, value: f64, row: &mut Vec<Value<'_>>) {
+    pub fn cells(&self, value: f64, row: &mut Vec<Value<'_>>) {
         match self {
             Self::Exact(measure) if measure.is_count() => row.push(Value::Whole(value as u64)),
             Self::Exact(_) => row.push(Value::Real(value)),
-            Self::Agreement(of) => {
-                let Interval { similarity, low, high } = Interval::of_agreement(value as u32, of);
+            Self::Agreement(estimates) => {
+                let Interval { similarity, low, high } = estimates[value as usize];
                 row.extend([similarity, low, high].map(Value::Real));
             }
         }

@@ -25,13 +25,14 @@ pub fn by_field(values: &Strings, largest: bool) -> Vec<u32> {
     // Whole numbers are compared exactly, others as floats.
     let are_whole = there().all(|record| value(record).parse::<i128>().is_ok());
     let are_numbers = are_whole || there().all(|record| value(record).parse::<f64>().is_ok());
-    let whole = |record: u32| value(record).parse::<i128>().unwrap_or(0);
-    let real = |record: u32| value(record).parse::<f64>().unwrap_or(0.0) + 0.0;
+    let records = if are_numbers { values.len() as u32 } else { 0 };
+    let wholes: Vec<i128> = (0..records).map(|record| value(record).parse().unwrap_or(0)).collect();
+    let reals: Vec<f64> = (0..records).map(|record| value(record).parse().unwrap_or(0.0) + 0.0).collect();
     let mut order: Vec<u32> = (0..values.len() as u32).collect();
     order.sort_by(|&a, &b| {
         let ascending = match (are_whole, are_numbers) {
-            (true, _) => whole(a).cmp(&whole(b)),
-            (_, true) => real(a).total_cmp(&real(b)),
+            (true, _) => wholes[a as usize].cmp(&wholes[b as usize]),
+            (_, true) => reals[a as usize].total_cmp(&reals[b as usize]),
             _ => value(a).cmp(value(b)),
         };
         is_missing(a).cmp(&is_missing(b)).then(if largest { ascending.reverse() } else { ascending })
