@@ -2,6 +2,7 @@
 
 mod parquet;
 mod target;
+mod warc;
 
 pub use target::Target;
 
@@ -58,6 +59,8 @@ pub fn copy_records(
             // The reader of parquet panics at some of what a damaged file can hold.
             let copied = guarded(|| parquet::copy(file, &mut records, &mut sides, fate, run));
             copied.unwrap_or_else(|| Err(Error::file(&file.path, "the rows cannot be copied: the file is damaged")))?;
+        } else if format_of(file, options)? == Format::Warc {
+            warc::copy(file, options, &mut records, &mut sides, fate, run)?;
         } else {
             let mut last = None;
             for_each_piece(file, options, run, |piece| {

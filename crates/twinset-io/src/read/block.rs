@@ -8,6 +8,7 @@ use arrow_array::StringArray;
 use super::delimited::Rows;
 use super::fields::Fields;
 use super::pages::{self, Page};
+use super::warc::Archived;
 use super::{Format, PageText, jsonl, lines, parquet};
 use crate::error::Place;
 
@@ -41,6 +42,8 @@ pub(super) enum Payload {
     Columns(Vec<StringArray>),
     /// Web pages.
     Pages(Vec<Page>),
+    /// Web pages in an archive.
+    Archived(Vec<Archived>),
 }
 
 /// A record as it was read.
@@ -100,6 +103,13 @@ impl Block {
                 let pages = pages.iter().zip(self.first_line..);
                 pages.map(|(page, line)| pages::parse(page, line, &self.source.fields, self.source.page)).collect()
             }
+            Payload::Archived(records) => {
+                let Source { fields, page: how, largest, .. } = &*self.source;
+                let parse = |record: &Archived| {
+                    record.page(*largest).and_then(|page| pages::parse(&page, record.number, fields, *how))
+                };
+                records.iter().map(parse).collect()
+            }
             Payload::Columns(columns) => {
                 parquet::parse(columns, self.first_line, &self.source.fields, self.source.largest)
             }
@@ -121,6 +131,7 @@ impl Block {
             Payload::Rows(rows) => rows.is_empty(),
             Payload::Columns(_) => false,
             Payload::Pages(pages) => pages.is_empty() && self.bad.is_empty(),
+            Payload::Archived(records) => records.is_empty() && self.bad.is_empty(),
         }
     }
 

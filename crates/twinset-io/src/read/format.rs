@@ -24,24 +24,28 @@ pub enum Format {
     Parquet,
     /// A web page: one record a file.
     Html,
+    /// A web archive: one record a page.
+    Warc,
 }
 
 impl Format {
-    const NAMES: [(&'static str, Format); 10] = [
+    const NAMES: [(&'static str, Format); 12] = [
         ("txt", Format::Txt),
         ("tsv", Format::Tsv),
         ("csv", Format::Csv),
         ("jsonl", Format::Jsonl),
         ("parquet", Format::Parquet),
         ("html", Format::Html),
+        ("warc", Format::Warc),
         ("tab", Format::Tsv),
         ("ndjson", Format::Jsonl),
         ("htm", Format::Html),
         ("xhtml", Format::Html),
+        ("wet", Format::Warc),
     ];
 
     /// The endings that are known, for messages.
-    pub(super) const KNOWN: &'static str = "txt, tsv, csv, jsonl and html (each also with .gz or .zst), parquet";
+    pub(super) const KNOWN: &'static str = "txt, tsv, csv, jsonl, html and warc (each also with .gz or .zst), parquet";
 
     /// The format that a path's ending tells, before `.gz` or `.zst`.
     pub fn of_path(path: &Path) -> Option<Self> {
@@ -56,7 +60,7 @@ impl FromStr for Format {
         let named = Self::NAMES.iter().find(|(name, _)| *name == text);
         named
             .map(|&(_, format)| format)
-            .ok_or_else(|| format!("`{text}` is not a format: txt, tsv, csv, jsonl, parquet, html"))
+            .ok_or_else(|| format!("`{text}` is not a format: txt, tsv, csv, jsonl, parquet, html, warc"))
     }
 }
 

@@ -18,6 +18,7 @@ mod pieces;
 mod reader;
 mod rejects;
 mod stream;
+mod warc;
 
 pub use arrivals::{Arrival, for_each_arrival};
 pub(crate) use block::Bad;
@@ -29,3 +30,4 @@ pub use options::{PageText, ReadOptions, read_stop_words};
 pub(crate) use pieces::{Piece, for_each_piece, whole_file};
 pub(crate) use reader::{BadRecords, for_each_block, format_of, parquet_file};
 pub(crate) use rejects::Rejects;
+pub(crate) use warc::{Archive, Entry, archive_failure};

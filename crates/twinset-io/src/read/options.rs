@@ -15,7 +15,7 @@ use crate::{ByteSize, Error, Result};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ReadOptions {
-    /// txt, tsv, csv, jsonl, parquet or html, where the file's ending does not tell
+    /// txt, tsv, csv, jsonl, parquet, html or warc, where the file's ending does not tell
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Input"))]
     pub format: Option<Format>,
     /// The field that names a record (default: `id` if there is one, otherwise the record's number from 1)

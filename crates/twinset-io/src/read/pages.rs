@@ -23,6 +23,15 @@ pub(super) struct Page {
     /// The encoding, where something else than the page itself tells it.
     pub(super) encoding: Option<&'static Encoding>,
     pub(super) bytes: Vec<u8>,
+    pub(super) kind: PageKind,
+}
+
+/// How a page is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PageKind {
+    Html,
+    /// Text alone.
+    Plain,
 }
 
 /// Elements may lie so deep in each other. Browsers stop at 512.
@@ -34,6 +43,9 @@ const DECLARATION: usize = 4096;
 pub(super) fn parse(page: &Page, line: u64, fields: &Fields, how: PageText) -> Result<Record<'static>, Bad> {
     let bad = |reason: String| Bad::new(line, None, reason, page.url.as_bytes());
     let html = decode(page);
+    if page.kind == PageKind::Plain {
+        return fields.record(&[Cow::Owned(page.url.clone()), Cow::Borrowed(""), Cow::Owned(html.into_owned())], line);
+    }
     if let Some(depth) = Some(depth(&html)).filter(|&depth| depth > DEEPEST) {
         return Err(bad(format!("the page's elements lie {depth} deep in each other, and at most {DEEPEST} are read")));
     }
@@ -132,7 +144,7 @@ mod tests {
     use super::*;
 
     fn page(bytes: &[u8]) -> Page {
-        Page { url: "u".to_owned(), encoding: None, bytes: bytes.to_vec() }
+        Page { url: "u".to_owned(), encoding: None, bytes: bytes.to_vec(), kind: PageKind::Html }
     }
 
     #[test]

@@ -16,10 +16,11 @@ use super::delimited::{RowBlocks, RowError, Rows};
 use super::fields::{Fields, Wanted};
 use super::inputs::InputFile;
 use super::lines::{LineBlock, LineBlocks, not_utf8, too_long};
-use super::pages::{self, Page};
+use super::pages::{self, Page, PageKind};
 use super::parquet::Batches;
 use super::pieces::whole_file;
 use super::stream::{self, Stream};
+use super::warc::Archive;
 use super::{Bad, Format, Inputs, ReadOptions, Rejects, parquet};
 use crate::{Error, Result};
 
@@ -135,6 +136,7 @@ enum Cutter {
     Lines(LineBlocks<Stream>),
     Rows(Box<RowBlocks<Stream>>),
     Columns(Box<Batches>),
+    Archive(Box<Archive>),
     /// All there is was read already.
     Nothing,
 }
@@ -194,10 +196,18 @@ impl<'a> Reader<'a> {
             let bytes = whole_file(input, self.options, self.run)?;
             let (pages, bad) = match bytes.len() as u64 > largest {
                 true => (Vec::new(), vec![too_long(1, largest, path.display().to_string().as_bytes())]),
-                false => (vec![Page { url: path.display().to_string(), encoding, bytes }], Vec::new()),
+                false => {
+                    (vec![Page { url: path.display().to_string(), encoding, bytes, kind: PageKind::Html }], Vec::new())
+                }
             };
             let first = Some(Block { source: source.clone(), first_line: 1, payload: Payload::Pages(pages), bad });
             return Ok(OpenFile { path: path.to_owned(), source, cutter: Cutter::Nothing, first, next_row: 1 });
+        }
+        if format == Format::Warc {
+            let fields = Fields::in_header(&self.wanted, &pages::FIELDS, delimiter, &name)?;
+            let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
+            let cutter = Cutter::Archive(Box::new(Archive::open(input, self.options, self.run)?));
+            return Ok(OpenFile { path: path.to_owned(), source, cutter, first: None, next_row: 1 });
         }
         let stream = stream::open(input, encoding, self.options, self.run)?;
         let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
@@ -252,7 +262,7 @@ impl<'a> Reader<'a> {
                 let fields = Fields::in_header(&self.wanted, &["text"], delimiter, &name)?;
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
-            Format::Jsonl | Format::Parquet | Format::Html => {
+            Format::Jsonl | Format::Parquet | Format::Html | Format::Warc => {
                 let fields = Fields::by_name(&self.wanted);
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
@@ -355,6 +365,10 @@ impl OpenFile {
             Cutter::Rows(rows) => match rows.next_block().map_err(fail)? {
                 None => return Ok(None),
                 Some((rows, bad)) => (0, Payload::Rows(rows), bad),
+            },
+            Cutter::Archive(archive) => match archive.next_block().map_err(fail)? {
+                None => return Ok(None),
+                Some((pages, bad)) => (0, Payload::Archived(pages), bad),
             },
             Cutter::Columns(batches) => match batches.next_block() {
                 None => return Ok(None),

@@ -129,9 +129,17 @@ impl Encoder {
         let file: Box<dyn Write + Send> = Box::new(BufWriter::with_capacity(1 << 18, file));
         Ok(match Compression::of_path(path) {
             None => Self::Plain(file),
-            Some(Compression::Gzip) => Self::Gzip(Box::new(flate2::write::GzEncoder::new(file, Default::default()))),
-            Some(Compression::Zstd) => Self::Zstd(Box::new(zstd::Encoder::new(file, 3)?)),
+            Some(Compression::Gzip) => Self::gzip(file),
+            Some(Compression::Zstd) => Self::zstd(file)?,
         })
+    }
+
+    fn gzip(file: Box<dyn Write + Send>) -> Self {
+        Self::Gzip(Box::new(flate2::write::GzEncoder::new(file, Default::default())))
+    }
+
+    fn zstd(file: Box<dyn Write + Send>) -> io::Result<Self> {
+        Ok(Self::Zstd(Box::new(zstd::Encoder::new(file, 3)?)))
     }
 }
 
@@ -182,6 +190,17 @@ impl Output {
         if let Some((temporary, path)) = pending {
             temporary.persist(&path).map_err(fail)?;
         }
+        Ok(())
+    }
+
+    /// Begins a new member of a compressed file, which can be unpacked without those before it.
+    pub(crate) fn begin_member(&mut self) -> io::Result<()> {
+        let before = std::mem::replace(&mut self.writer, Encoder::Plain(Box::new(io::sink())));
+        self.writer = match before {
+            Encoder::Plain(inner) => Encoder::Plain(inner),
+            Encoder::Gzip(encoder) => Encoder::gzip(encoder.finish()?),
+            Encoder::Zstd(encoder) => Encoder::zstd(encoder.finish()?)?,
+        };
         Ok(())
     }
 
