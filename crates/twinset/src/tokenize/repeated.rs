@@ -8,7 +8,12 @@ use crate::model::fetch;
 pub(super) struct Repeated {
     /// Two bits for each place: that it was met, and that it was met again.
     places: Vec<AtomicU64>,
+    /// How many places were met.
+    met: AtomicU64,
+    /// How many of these were met again.
     met_again: AtomicU64,
+    /// How often that was.
+    meetings: AtomicU64,
 }
 
 /// As a rule.
@@ -19,7 +24,8 @@ impl Repeated {
     /// For about so many hashes, in at most so many bytes.
     pub(super) fn new(hashes: u64, most_bytes: u64) -> Self {
         let words = (hashes * PLACES_PER_HASH / PLACES_PER_WORD).min(most_bytes / 8).max(1);
-        Self { places: (0..words).map(|_| AtomicU64::new(0)).collect(), met_again: AtomicU64::new(0) }
+        let places = (0..words).map(|_| AtomicU64::new(0)).collect();
+        Self { places, met: AtomicU64::default(), met_again: AtomicU64::default(), meetings: AtomicU64::default() }
     }
 
     fn place(&self, hash: u64) -> (&AtomicU64, u64) {
@@ -35,16 +41,24 @@ impl Repeated {
 
     /// Notes hashes, whose places were fetched.
     pub(super) fn note(&self, hashes: &[u64]) {
-        let mut met_again = 0;
+        let (mut met, mut met_again, mut meetings) = (0, 0, 0);
         for &hash in hashes {
             let (word, shift) = self.place(hash);
-            let seen = |bits: u64| bits >> shift & 1 == 1;
-            if seen(word.load(Ordering::Relaxed)) || seen(word.fetch_or(1 << shift, Ordering::Relaxed)) {
-                word.fetch_or(2 << shift, Ordering::Relaxed);
-                met_again += 1;
+            // Most bits are set already where hashes occur often, and reading is cheaper than setting.
+            let is_new = |bit: u64| {
+                let is_set = |bits: u64| bits >> shift & bit != 0;
+                !is_set(word.load(Ordering::Relaxed)) && !is_set(word.fetch_or(bit << shift, Ordering::Relaxed))
+            };
+            if is_new(1) {
+                met += 1;
+            } else {
+                meetings += 1;
+                met_again += u64::from(is_new(2));
             }
         }
+        self.met.fetch_add(met, Ordering::Relaxed);
         self.met_again.fetch_add(met_again, Ordering::Relaxed);
+        self.meetings.fetch_add(meetings, Ordering::Relaxed);
     }
 
     pub(super) fn may_contain(&self, hash: u64) -> bool {
@@ -52,9 +66,15 @@ impl Repeated {
         word.load(Ordering::Relaxed) >> shift & 2 == 2
     }
 
-    /// How many hashes met a place again. Of those at a place all but the first do, so at most twice as many different
-    /// ones are contained, and about as many if most occur twice.
-    pub(super) fn met_again(&self) -> u64 {
-        self.met_again.load(Ordering::Relaxed)
+    /// About how many different hashes are contained.
+    pub(super) fn different(&self) -> u64 {
+        let [met, met_again, meetings] =
+            [&self.met, &self.met_again, &self.meetings].map(|count| count.load(Ordering::Relaxed));
+        let places = self.places.len() as f64 * PLACES_PER_WORD as f64;
+        // So many different hashes leave so many of the places free.
+        let hashes = -places * (-(met as f64) / places).ln_1p();
+        let contained = met_again as f64 * hashes / met.max(1) as f64;
+        // Of those at a place all but the first met it again.
+        (contained.ceil() as u64).min(2 * meetings)
     }
 }

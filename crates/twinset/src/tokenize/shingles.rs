@@ -53,11 +53,13 @@ impl Shingles<'_> {
             self.check()
         })?;
         let room = (allowed / 2).max(1);
-        let passes = (2 * repeated.met_again() * RunStore::bytes_per_run(self.length)).div_ceil(room).max(1);
+        // With some to spare, as this is an estimate.
+        let different = repeated.different() / 8 * 9;
+        let passes = (different * RunStore::bytes_per_run(self.length)).div_ceil(room).max(1);
         let mut shingles: Vec<TokenBlock> = words.iter().map(|_| TokenBlock::default()).collect();
         let mut limit = 0;
         for pass in 0..passes {
-            let runs = Dictionary::new(|| RunStore::new(self.length), (repeated.met_again() / passes) as usize);
+            let runs = Dictionary::new(|| RunStore::new(self.length), (different / passes) as usize);
             let pass = Pass { number: pass, of: passes, first_id: limit, repeated: Some(&repeated), runs: &runs };
             words.par_iter().zip(&mut shingles).try_for_each(|(words, shingles)| {
                 let words = words.loaded(self.file())?;
