@@ -128,7 +128,7 @@ impl Peers {
         let options = GenerateOptions { records: self.records, words: self.words, ..GenerateOptions::default() };
         let mut file = BufWriter::new(File::create(path)?);
         for record in Generator::new(&options)? {
-            writeln!(file, "{}", record.text)?;
+            writeln!(file, "{}", record.text())?;
         }
         file.flush()?;
         Ok(self.records as usize)

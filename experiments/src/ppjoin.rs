@@ -58,7 +58,7 @@ impl Ppjoin {
             body.push(html! {
                 h2 { (source.name) }
                 p { (sets.len()) " records, " (format!("{:.1}", sets.tokens().len() as f64 / sets.len().max(1) as f64))
-                    " tokens on average, " (sets.distinct_tokens()) " different tokens (" (self.tokens.tokens) ")." }
+                    " tokens on average, " (sets.distinct_tokens()) " different tokens (" (self.tokens.kind()) ")." }
             });
             for measure in [Measure::Jaccard, Measure::Cosine] {
                 body.push(by_threshold(&sets, measure)?);
@@ -195,7 +195,7 @@ fn growth(sets: &TokenSets, measure: Measure) -> anyhow::Result<Markup> {
 
 /// Table 2: q-grams with ppjoin+ (qp) and All-Pairs (qa), and min-wise shingles with ppjoin+ (sp).
 fn pages(source: &Source) -> anyhow::Result<Markup> {
-    let grams = TokenOptions { tokens: "qgrams:4".parse()?, ..TokenOptions::default() };
+    let grams = TokenOptions { tokens: Some("qgrams:4".parse()?), ..TokenOptions::default() };
     let shingles = TokenOptions { reduce: Some("minwise:32".parse()?), ..grams.clone() };
     let (grams, shingles) = (source.sets(&grams)?, source.sets(&shingles)?);
     let mut rows = Vec::new();

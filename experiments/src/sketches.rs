@@ -155,7 +155,7 @@ impl Sketches {
 
 /// Sketches of texts whose items are their tokens.
 fn sketch<'t>(texts: impl Iterator<Item = &'t str>, permutations: u32, seed: u64) -> anyhow::Result<TokenBlock> {
-    let options = TokenOptions { tokens: "items".parse()?, ..TokenOptions::default() };
+    let options = TokenOptions { tokens: Some("items".parse()?), ..TokenOptions::default() };
     Ok(Tokenizer::sketching(&options, (permutations, seed), &Run::default())?.block(texts)?)
 }
 

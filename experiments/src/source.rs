@@ -36,7 +36,7 @@ pub(crate) struct Source {
 }
 
 enum Texts {
-    Files(Inputs, ReadOptions),
+    Files(Inputs, Box<ReadOptions>),
     Generated(Vec<String>),
 }
 
@@ -45,7 +45,7 @@ impl SourceOptions {
     pub(crate) fn sources(&self) -> anyhow::Result<Vec<Source>> {
         if self.data.is_empty() {
             let options = GenerateOptions { records: self.records, ..GenerateOptions::default() };
-            let texts = Generator::new(&options)?.map(|record| record.text).collect();
+            let texts = Generator::new(&options)?.map(|record| record.text()).collect();
             let name = format!("generated, {} records", self.records);
             return Ok(vec![Source { name, texts: Texts::Generated(texts), limit: self.limit }]);
         }
@@ -53,7 +53,7 @@ impl SourceOptions {
             .iter()
             .map(|path| {
                 let name = path.file_name().context("a file has a name")?.to_string_lossy().into_owned();
-                let texts = Texts::Files(Inputs::find([path], self.read.format)?, self.read.clone());
+                let texts = Texts::Files(Inputs::find([path], self.read.format)?, Box::new(self.read.clone()));
                 Ok(Source { name, texts, limit: self.limit })
             })
             .collect()

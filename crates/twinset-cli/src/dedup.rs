@@ -209,7 +209,8 @@ impl Dedup {
         let is_file = |path: &&PathBuf| path.as_os_str() != "-";
         let files = [&self.groups, &self.stats, &self.report, &self.read.rejects].into_iter().flatten().cloned();
         let copied = self.output.iter().filter(is_file).chain(&self.removed);
-        let outputs: Vec<PathBuf> = files.chain(copied.flat_map(|path| Target::paths(path, &sides[0]))).collect();
+        let copied = copied.map(|path| Target::paths(path, &sides[0], &self.read)).collect::<Result<Vec<_>, _>>()?;
+        let outputs: Vec<PathBuf> = files.chain(copied.into_iter().flatten()).collect();
         let others = self.sketches.iter().chain(&stop_words);
         let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(others).cloned().collect();
         check_outputs(outputs.iter().map(PathBuf::as_path), &inputs)?;

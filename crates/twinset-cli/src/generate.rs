@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use twinset_io::generate::{GenerateOptions, Generator};
+use twinset_io::generate::{Articles, GenerateKind, GenerateOptions, Generated, Generator};
+use twinset_io::read::Format;
 use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{Output, OutputFormat, OutputOptions};
 
@@ -25,7 +26,8 @@ pub(crate) struct Generate {
 
 const EXAMPLES: &str = "Examples:
   twinset generate --records 1000 --seed 7 --output docs.csv --truth pairs.csv
-  twinset generate --records 1000000 --words 15 --output docs.jsonl.zst";
+  twinset generate --records 1000000 --words 15 --output docs.jsonl.zst
+  twinset generate --kind rdf --records 10000 --output articles.nt --truth pairs.csv";
 
 impl Generate {
     pub(crate) fn run(self) -> anyhow::Result<()> {
@@ -39,26 +41,72 @@ impl Generate {
                 Some(Table::create(Output::create(path)?, format, [("left", Kind::Text), ("right", Kind::Text)])?)
             }
         };
-        let columns = [("id", Kind::Text), ("text", Kind::Text)];
-        let (output, format) = self.output.open()?;
-        let mut table = Table::create(output, format, columns)?;
+        let mut sink = Sink::open(&self.generate, &self.output)?;
         session.run.begin("generate", Some(self.generate.records));
         let mut pairs = 0;
         for (number, record) in (1u64..).zip(generator) {
             session.run.check()?;
-            let id = number.to_string();
-            table.row(&[Value::Text(&id), Value::Text(&record.text)])?;
+            sink.write(number, &record)?;
             pairs += record.duplicates.len() as u64;
             if let Some(truth) = &mut truth {
-                for earlier in &record.duplicates {
-                    truth.row(&[Value::Text(&earlier.to_string()), Value::Text(&id)])?;
+                for &earlier in &record.duplicates {
+                    truth.row(&[Value::Text(&sink.id(earlier)), Value::Text(&sink.id(number))])?;
                 }
             }
             session.run.advance(1);
         }
-        table.finish()?;
+        sink.finish()?;
         truth.map_or(Ok(()), Table::finish)?;
         session.summarize(&[format!("{}, {}", count(self.generate.records, "record"), count(pairs, "planted pair"))]);
+        Ok(())
+    }
+}
+
+/// Where records go.
+enum Sink {
+    Table(Box<Table>),
+    Triples(Output, Articles),
+}
+
+impl Sink {
+    fn open(generate: &GenerateOptions, options: &OutputOptions) -> anyhow::Result<Self> {
+        if generate.kind == GenerateKind::Text {
+            let (output, format) = options.open()?;
+            let columns = [("id", Kind::Text), ("text", Kind::Text)];
+            return Ok(Self::Table(Box::new(Table::create(output, format, columns)?)));
+        }
+        let path = options.output.as_deref().filter(|path| path.as_os_str() != "-");
+        if options.output_format.is_some() || path.is_some_and(|path| Format::of_path(path) != Some(Format::Nt)) {
+            let reason = "RDF is written as N-Triples; name a file that ends in .nt, and leave out --output-format";
+            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        }
+        let output = path.map_or_else(|| Ok(Output::standard()), Output::create)?;
+        Ok(Self::Triples(output, Articles::default()))
+    }
+
+    fn write(&mut self, number: u64, record: &Generated) -> anyhow::Result<()> {
+        match self {
+            Self::Table(table) => table.row(&[Value::Text(&number.to_string()), Value::Text(&record.text())])?,
+            Self::Triples(output, articles) => {
+                articles.write(number, record, output).map_err(|error| output.failure(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a record is called.
+    fn id(&self, number: u64) -> String {
+        match self {
+            Self::Table(_) => number.to_string(),
+            Self::Triples(..) => Articles::iri(number),
+        }
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Table(table) => table.finish()?,
+            Self::Triples(output, _) => output.finish()?,
+        }
         Ok(())
     }
 }

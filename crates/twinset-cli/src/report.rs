@@ -5,7 +5,7 @@ use std::io::Write;
 
 use twinset::{Interval, Links, Measure, Run, steps};
 use twinset_io::read::Inputs;
-use twinset_io::{Collection, Output, read_texts};
+use twinset_io::{Collection, Output, read_texts, tokens_for};
 use twinset_report::{DedupReport, Member, ShownGroup, Steps};
 
 use crate::dedup::{Dedup, Outcome, Representative};
@@ -82,7 +82,10 @@ impl Dedup {
                 ),
                 ("measure".to_owned(), self.join.measure.to_string()),
                 ("method".to_owned(), self.estimate.method.to_string()),
-                ("tokens".to_owned(), self.tokens.tokens.to_string()),
+                (
+                    "tokens".to_owned(),
+                    tokens_for(std::slice::from_ref(inputs), &self.read, &self.tokens)?.kind().to_string(),
+                ),
                 ("keep".to_owned(), self.dedup.keep.to_string()),
                 ("link".to_owned(), self.dedup.link.to_string()),
             ],

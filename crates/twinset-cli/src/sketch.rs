@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use twinset::{EstimateOptions, Measure, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::check_outputs;
-use twinset_io::{Content, Keeping, Output, ReadOptions, SketchSettings, is_sketch_file, load, write_sketches};
+use twinset_io::{
+    Content, Keeping, Output, ReadOptions, SketchSettings, is_sketch_file, load, tokens_for, write_sketches,
+};
 
 use crate::join::notes;
 use crate::session::{SessionOptions, count};
@@ -65,8 +67,9 @@ impl Sketch {
             &paths,
         )?;
         let output = Output::create(&self.output)?;
-        let settings = SketchSettings::new(self.permutations.get(), self.seed, &self.tokens);
-        let content = Content::RawSketches(&self.tokens, (settings.permutations, self.seed));
+        let tokens = tokens_for(std::slice::from_ref(&inputs), &self.read, &self.tokens)?;
+        let settings = SketchSettings::new(self.permutations.get(), self.seed, &tokens);
+        let content = Content::RawSketches(&tokens, (settings.permutations, self.seed));
         let collection = load(&[inputs], &self.read, Keeping::all(content), &session.run)?;
         write_sketches(output, &collection.left, &collection.sketches, &settings)?;
         let records = count(collection.left.len() as u64, "record");

@@ -23,7 +23,7 @@ pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
 pub use guard::is_guarded;
 pub use ids::Ids;
-pub use load::{Collection, Content, Copies, Held, Keeping, load};
+pub use load::{Collection, Content, Copies, Held, Keeping, load, tokens_for};
 pub use read::{Format, ReadOptions};
 pub use size::ByteSize;
 pub use sketches::{SketchFile, SketchSettings, is_sketch_file, write_sketches};

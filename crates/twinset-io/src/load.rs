@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use hashbrown::HashTable;
-use twinset::{Input, Run, Seconds, Sets, Strings, TokenBlock, TokenNames, TokenOptions, TokenSets, Tokenizer};
+use twinset::{
+    Input, Run, Seconds, Sets, Strings, TokenBlock, TokenKind, TokenNames, TokenOptions, TokenSets, Tokenizer,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Place;
 use crate::ids::{Ids, Names};
-use crate::read::{Bad, BadRecords, Inputs, ReadOptions, Record, Rejects, for_each_block};
+use crate::read::{Bad, BadRecords, Format, Inputs, ReadOptions, Record, Rejects, for_each_block, format_of};
 use crate::sketches::{SketchFile, SketchSettings};
 use crate::uniques::Uniques;
 use crate::{Error, Result};
@@ -225,6 +227,15 @@ struct LoadedBlock {
     records: usize,
 }
 
+/// What tokens are, where the user does not say it: lines for resources of RDF, whose terms these are, otherwise words.
+pub fn tokens_for(collections: &[Inputs], options: &ReadOptions, tokens: &TokenOptions) -> Result<TokenOptions> {
+    let files = collections.iter().filter_map(|inputs| inputs.files.first());
+    let formats: Vec<Format> = files.map(|file| format_of(file, options)).collect::<Result<_>>()?;
+    let are_resources = options.text.is_empty() && formats.iter().all(|format| format.syntax().is_some());
+    let kind = if are_resources && !formats.is_empty() { TokenKind::Lines } else { TokenKind::Words };
+    Ok(TokenOptions { tokens: tokens.tokens.or(Some(kind)), ..tokens.clone() })
+}
+
 /// Reads one or two collections.
 pub fn load(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>, run: &Run) -> Result<Collection> {
     run.install(|| load_here(collections, options, keeping, run))?
@@ -235,13 +246,14 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let begin = Instant::now();
     let rejects = options.rejects.as_deref().filter(|_| !again);
     let rejects = rejects.map(Rejects::create).transpose()?.map(Mutex::new);
+    let told = |tokens: &TokenOptions| tokens_for(collections, options, tokens);
     let (tokenizer, keep_texts) = match content {
-        Content::Sets(options) => (Some(Tokenizer::within(options, run)?), false),
-        Content::Sketches(options, entries) => (Some(Tokenizer::sketching(options, entries, run)?), false),
-        Content::RawSketches(options, entries) => {
-            (Some(Tokenizer::sketching(options, entries, &Run { memory: None, ..run.clone() })?), false)
+        Content::Sets(tokens) => (Some(Tokenizer::within(&told(tokens)?, run)?), false),
+        Content::Sketches(tokens, entries) => (Some(Tokenizer::sketching(&told(tokens)?, entries, run)?), false),
+        Content::RawSketches(tokens, entries) => {
+            (Some(Tokenizer::sketching(&told(tokens)?, entries, &Run { memory: None, ..run.clone() })?), false)
         }
-        Content::NamedSets(options) => (Some(Tokenizer::within(options, run)?), true),
+        Content::NamedSets(tokens) => (Some(Tokenizer::within(&told(tokens)?, run)?), true),
         Content::Texts => (None, true),
     };
     let otherwise = if again { BadRecords::Skipped } else { BadRecords::Refused };

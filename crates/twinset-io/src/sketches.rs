@@ -55,10 +55,11 @@ impl SketchSettings {
     pub fn estimate(&self, options: &EstimateOptions, tokens: &TokenOptions) -> Result<EstimateOptions> {
         let defaults = EstimateOptions::default();
         let own = NonZeroU32::new(self.permutations).unwrap_or(defaults.permutations);
+        let told = TokenOptions { tokens: tokens.tokens.or(self.tokens.tokens), ..tokens.clone() };
         let contradicted = [
             ("--permutations", options.permutations != defaults.permutations && options.permutations != own),
             ("--seed", options.seed != defaults.seed && options.seed != self.seed),
-            ("token options", *tokens != TokenOptions::default() && *tokens != self.tokens),
+            ("token options", *tokens != TokenOptions::default() && told != self.tokens),
         ];
         if let Some((option, _)) = contradicted.iter().find(|(_, is_contradicted)| *is_contradicted) {
             let made = serde_json::to_string(self).unwrap_or_default();

@@ -20,6 +20,6 @@ pub use sketch::{
 };
 pub use stream::{Near, Stream};
 pub use tokenize::{
-    BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenKind, TokenNames, TokenOptions, Tokenizer,
+    BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenKind, TokenNames, TokenOptions, Tokenizer, cut,
     token_hash,
 };

@@ -7,7 +7,7 @@ use twinset::{
 };
 
 fn sketches(texts: &[String], permutations: u32, seed: u64, run: &Run) -> TokenSets {
-    let options = TokenOptions { tokens: "items".parse().unwrap(), ..TokenOptions::default() };
+    let options = TokenOptions { tokens: Some("items".parse().unwrap()), ..TokenOptions::default() };
     let tokenizer = Tokenizer::sketching(&options, (permutations, seed), run).unwrap();
     let block = tokenizer.block(texts.iter().map(String::as_str)).unwrap();
     match tokenizer.finish_within([block], 0).unwrap() {
@@ -97,7 +97,7 @@ fn all_pairs_that_agree_in_enough_entries_are_found() {
             None => join(Input::Sets(&sets), &wanted, &Run::default()).unwrap(),
             Some(_) => {
                 let run = Run { memory, ..Run::default() };
-                let tokens = TokenOptions { tokens: "items".parse().unwrap(), ..TokenOptions::default() };
+                let tokens = TokenOptions { tokens: Some("items".parse().unwrap()), ..TokenOptions::default() };
                 let tokenizer = Tokenizer::sketching(&tokens, (32, 9), &run).unwrap();
                 let block = tokenizer.block(texts.iter().map(String::as_str)).unwrap();
                 let Sets::Spilled(spilled) = tokenizer.finish_within([block], 0).unwrap() else { panic!("it fits") };

@@ -37,7 +37,7 @@ proptest! {
         window in prop_oneof![Just(None), (0usize..6).prop_map(Some)],
     ) {
         let options = JoinOptions { measure, empty, ..JoinOptions::at(threshold.parse().unwrap()) };
-        let tokens = TokenOptions { tokens: tokens.parse().unwrap(), ..TokenOptions::default() };
+        let tokens = TokenOptions { tokens: Some(tokens.parse().unwrap()), ..TokenOptions::default() };
         let pairs = pairs(&texts, &options, &tokens);
         let mut stream = Stream::new(&options, &tokens, window).unwrap();
         let mut kept: Vec<usize> = Vec::new();
@@ -50,7 +50,7 @@ proptest! {
             prop_assert_eq!(found.map(|near| (near.record as usize, near.value)), best.map(|&(a, _, value)| (a, value)));
             // An empty record that takes no part is not remembered.
             let takes_part = empty || !if measure == Measure::Edit { text.is_empty() } else { text.trim().is_empty() };
-            let takes_part = takes_part || (tokens.tokens.to_string() == "qgrams:3" && !text.is_empty());
+            let takes_part = takes_part || (tokens.kind().to_string() == "qgrams:3" && !text.is_empty());
             if best.is_none() && takes_part {
                 kept.push(record);
             }

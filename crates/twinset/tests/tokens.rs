@@ -43,7 +43,7 @@ fn tokens(text: &str, kind: TokenKind) -> Vec<String> {
 
 fn set(text: &str, options: &TokenOptions) -> BTreeSet<(String, u32)> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    let numbered = tokens(text, options.tokens).into_iter().map(|token| {
+    let numbered = tokens(text, options.kind()).into_iter().map(|token| {
         let count = counts.entry(token.clone()).or_default();
         *count += u32::from(*count == 0 || options.repeats == Repeats::Number);
         (token, *count)
@@ -71,7 +71,7 @@ proptest! {
     fn token_sets_overlap_as_their_tokens_do(texts in texts(), blocks in 1..4usize) {
         for kind in ["words", "qgrams:1", "qgrams:3", "qgrams:16", "shingles:1", "shingles:2", "shingles:5", "lines", "items"] {
             for repeats in [Repeats::Number, Repeats::Ignore] {
-                let options = TokenOptions { tokens: kind.parse().unwrap(), repeats, ..TokenOptions::default() };
+                let options = TokenOptions { tokens: Some(kind.parse().unwrap()), repeats, ..TokenOptions::default() };
                 let tokenizer = Tokenizer::new(&options).unwrap();
                 let parts = texts.chunks(texts.len().div_ceil(blocks));
                 let parts: Vec<_> = parts.map(|part| tokenizer.block(part.iter().map(String::as_str)).unwrap()).collect();
@@ -93,7 +93,7 @@ proptest! {
     /// A sample depends on the token alone: what two records share is kept in both or in neither.
     #[test]
     fn samples_agree_between_records(texts in texts(), modulus in 2..5u32) {
-        let whole = TokenOptions { tokens: "shingles:2".parse().unwrap(), ..TokenOptions::default() };
+        let whole = TokenOptions { tokens: Some("shingles:2".parse().unwrap()), ..TokenOptions::default() };
         let reduced = TokenOptions { reduce: Some(format!("mod:{modulus}").parse().unwrap()), ..whole.clone() };
         let named = |options: &TokenOptions| {
             let tokenizer = Tokenizer::new(options).unwrap();

@@ -1,6 +1,7 @@
 //! Copies some of the records of files, each as it stood.
 
 mod parquet;
+mod rdf;
 mod target;
 mod warc;
 
@@ -33,6 +34,11 @@ pub fn copy_records(
     fate: impl Fn(u32) -> Fate,
     run: &Run,
 ) -> Result<()> {
+    if let Some(file) = inputs.files.first()
+        && format_of(file, options)?.syntax().is_some()
+    {
+        return rdf::copy((inputs, collection), options, (kept, removed), fate, run);
+    }
     let mut first = 0;
     for (at, (file, layout)) in inputs.files.iter().zip(&collection.layout[0]).enumerate() {
         run.check()?;
@@ -97,12 +103,16 @@ impl Sides {
         removed.map_or(Ok(()), |output| write(output, bytes))
     }
 
-    fn record(&mut self, bytes: &[u8], fate: Fate) -> Result<()> {
-        match (fate, &mut self.removed) {
-            (Fate::Kept, _) => write(&mut self.kept, bytes),
-            (Fate::Removed, Some(output)) => write(output, bytes),
-            (Fate::Removed, None) => Ok(()),
+    /// Where records of a fate go, if anywhere.
+    fn of(&mut self, fate: Fate) -> Option<&mut Output> {
+        match fate {
+            Fate::Kept => Some(&mut self.kept),
+            Fate::Removed => self.removed.as_mut(),
         }
+    }
+
+    fn record(&mut self, bytes: &[u8], fate: Fate) -> Result<()> {
+        self.of(fate).map_or(Ok(()), |output| write(output, bytes))
     }
 
     fn finish(self) -> Result<()> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::read::{Format, Inputs, ReadOptions, format_of};
+use crate::compression::Compression;
+use crate::read::{Format, InputFile, Inputs, ReadOptions, format_of};
 use crate::{Error, Output, Result};
 
 /// One file, standard output, or a folder with a file for each input.
@@ -38,7 +39,8 @@ impl Target {
                         folder.display()
                     )));
                 }
-                let paths: Vec<PathBuf> = inputs.files.iter().map(|file| folder.join(&file.name)).collect();
+                let paths: Vec<PathBuf> =
+                    copied_names(inputs, options)?.into_iter().map(|name| folder.join(name)).collect();
                 for parent in paths.iter().filter_map(|path| path.parent()) {
                     let fail =
                         |error: std::io::Error| Error::file(parent, format!("the folder cannot be made: {error}"));
@@ -50,11 +52,11 @@ impl Target {
     }
 
     /// The paths that will be written.
-    pub fn paths(path: &Path, inputs: &Inputs) -> Vec<PathBuf> {
-        match inputs.files.len() == 1 && !inputs.has_folder {
+    pub fn paths(path: &Path, inputs: &Inputs, options: &ReadOptions) -> Result<Vec<PathBuf>> {
+        Ok(match inputs.files.len() == 1 && !inputs.has_folder {
             true => vec![path.to_owned()],
-            false => inputs.files.iter().map(|file| path.join(&file.name)).collect(),
-        }
+            false => copied_names(inputs, options)?.into_iter().map(|name| path.join(name)).collect(),
+        })
     }
 
     /// A single file that has its name from the beginning, or standard output.
@@ -73,14 +75,29 @@ impl Target {
     }
 }
 
+/// The names of the copies: those of the inputs, but what is RDF becomes N-Quads.
+fn copied_names(inputs: &Inputs, options: &ReadOptions) -> Result<Vec<PathBuf>> {
+    let name = |file: &InputFile| {
+        let format = format_of(file, options)?;
+        if format.syntax().is_none() || format == Format::Nq {
+            return Ok(file.name.clone());
+        }
+        let plain =
+            if Compression::of_path(&file.name).is_some() { file.name.with_extension("") } else { file.name.clone() };
+        Ok(PathBuf::from(plain.into_os_string().into_string().unwrap_or_default() + ".nq"))
+    };
+    inputs.files.iter().map(name).collect()
+}
+
 /// Refuses a path whose ending tells another format than that of the input.
 fn check_format(path: &Path, inputs: &Inputs, options: &ReadOptions) -> Result<()> {
     let Some(file) = inputs.files.first() else { return Ok(()) };
     let format = format_of(file, options)?;
+    let format = if format.syntax().is_some() { Format::Nq } else { format };
     match Format::of_path(path).filter(|&told| told != format) {
         None => Ok(()),
         Some(told) => Err(Error::Usage(format!(
-            "{}: records are written as they stand, which is {format} and not {told}; name a file that ends so",
+            "{}: records are written as {format} and not {told}; name a file that ends so",
             path.display()
         ))),
     }

@@ -78,7 +78,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(file: &InputFile, options: &'a ReadOptions) -> Result<Self> {
         let format = format_of(file, options)?;
-        if matches!(format, Format::Parquet | Format::Html | Format::Warc) {
+        if matches!(format, Format::Parquet | Format::Html | Format::Warc) || format.syntax().is_some() {
             return Err(Error::file(
                 &file.path,
                 format!("{format} does not arrive record by record; leave out --stream"),

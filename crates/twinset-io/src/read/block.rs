@@ -1,6 +1,7 @@
 //! A run of records from one file, and what they are parsed into.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::StringArray;
@@ -9,7 +10,7 @@ use super::delimited::Rows;
 use super::fields::Fields;
 use super::pages::{self, Page};
 use super::warc::Archived;
-use super::{Format, PageText, jsonl, lines, parquet};
+use super::{Described, Format, PageText, jsonl, lines, parquet};
 use crate::error::Place;
 
 /// Records of one file that lie next to each other, not parsed yet.
@@ -44,6 +45,8 @@ pub(super) enum Payload {
     Pages(Vec<Page>),
     /// Web pages in an archive.
     Archived(Vec<Archived>),
+    /// Resources, as positions among all of the collection.
+    Resources(Arc<Described>, Range<usize>),
 }
 
 /// A record as it was read.
@@ -103,6 +106,10 @@ impl Block {
                 let pages = pages.iter().zip(self.first_line..);
                 pages.map(|(page, line)| pages::parse(page, line, &self.source.fields, self.source.page)).collect()
             }
+            Payload::Resources(described, positions) => {
+                let numbered = positions.clone().zip(self.first_line..);
+                numbered.map(|(at, number)| described.record(at, number, self.source.largest)).collect()
+            }
             Payload::Archived(records) => {
                 let Source { fields, page: how, largest, .. } = &*self.source;
                 let parse = |record: &Archived| {
@@ -131,6 +138,7 @@ impl Block {
             Payload::Rows(rows) => rows.is_empty(),
             Payload::Columns(_) => false,
             Payload::Pages(pages) => pages.is_empty() && self.bad.is_empty(),
+            Payload::Resources(_, positions) => positions.is_empty() && self.bad.is_empty(),
             Payload::Archived(records) => records.is_empty() && self.bad.is_empty(),
         }
     }

@@ -26,10 +26,22 @@ pub enum Format {
     Html,
     /// A web archive: one record a page.
     Warc,
+    /// N-Triples.
+    Nt,
+    /// N-Quads.
+    Nq,
+    /// Turtle.
+    Ttl,
+    /// TriG.
+    Trig,
+    /// RDF/XML.
+    Rdf,
+    /// JSON-LD.
+    Jsonld,
 }
 
 impl Format {
-    const NAMES: [(&'static str, Format); 12] = [
+    const NAMES: [(&'static str, Format); 19] = [
         ("txt", Format::Txt),
         ("tsv", Format::Tsv),
         ("csv", Format::Csv),
@@ -37,15 +49,23 @@ impl Format {
         ("parquet", Format::Parquet),
         ("html", Format::Html),
         ("warc", Format::Warc),
+        ("nt", Format::Nt),
+        ("nq", Format::Nq),
+        ("ttl", Format::Ttl),
+        ("trig", Format::Trig),
+        ("rdf", Format::Rdf),
+        ("jsonld", Format::Jsonld),
         ("tab", Format::Tsv),
         ("ndjson", Format::Jsonl),
         ("htm", Format::Html),
         ("xhtml", Format::Html),
         ("wet", Format::Warc),
+        ("owl", Format::Rdf),
     ];
 
     /// The endings that are known, for messages.
-    pub(super) const KNOWN: &'static str = "txt, tsv, csv, jsonl, html and warc (each also with .gz or .zst), parquet";
+    pub(super) const KNOWN: &'static str =
+        "txt, tsv, csv, jsonl, html, warc, nt, nq, ttl, trig, rdf and jsonld (each also with .gz or .zst), parquet";
 
     /// The format that a path's ending tells, before `.gz` or `.zst`.
     pub fn of_path(path: &Path) -> Option<Self> {
@@ -58,9 +78,11 @@ impl FromStr for Format {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let named = Self::NAMES.iter().find(|(name, _)| *name == text);
-        named
-            .map(|&(_, format)| format)
-            .ok_or_else(|| format!("`{text}` is not a format: txt, tsv, csv, jsonl, parquet, html, warc"))
+        named.map(|&(_, format)| format).ok_or_else(|| {
+            format!(
+                "`{text}` is not a format: txt, tsv, csv, jsonl, parquet, html, warc, nt, nq, ttl, trig, rdf, jsonld"
+            )
+        })
     }
 }
 

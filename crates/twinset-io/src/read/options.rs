@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use twinset::{StopWords, TokenOptions};
 
-use super::Format;
+use super::{Format, RdfOptions};
 use crate::{ByteSize, Error, Result};
 
 /// How files become records.
@@ -15,7 +15,7 @@ use crate::{ByteSize, Error, Result};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ReadOptions {
-    /// txt, tsv, csv, jsonl, parquet, html or warc, where the file's ending does not tell
+    /// txt, tsv, csv, jsonl, parquet, html, warc, nt, nq, ttl, trig, rdf or jsonld, where the file's ending does not tell
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Input"))]
     pub format: Option<Format>,
     /// The field that names a record (default: `id` if there is one, otherwise the record's number from 1)
@@ -45,6 +45,10 @@ pub struct ReadOptions {
     /// The most that a compressed file may unpack to
     #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = LARGEST_UNPACKED, help_heading = "Input"))]
     pub max_unpacked: ByteSize,
+    /// How RDF becomes records.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub rdf: RdfOptions,
 }
 
 /// What is compared of a web page.
@@ -95,6 +99,7 @@ impl Default for ReadOptions {
             page: PageText::default(),
             max_record: LARGEST_RECORD,
             max_unpacked: LARGEST_UNPACKED,
+            rdf: RdfOptions::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,7 +22,7 @@ use super::parquet::Batches;
 use super::pieces::whole_file;
 use super::stream::{self, Stream};
 use super::warc::Archive;
-use super::{Bad, Format, Inputs, ReadOptions, Rejects, parquet};
+use super::{Bad, Described, Format, Inputs, ReadOptions, Rejects, parquet, rdf};
 use crate::{Error, Result};
 
 /// Where a block comes from.
@@ -110,6 +111,9 @@ pub(crate) fn for_each_block<T: Send>(
     Ok((results, nanoseconds.into_inner() as f64 / 1e9))
 }
 
+/// How many resources make a block.
+const RESOURCES: usize = 1024;
+
 /// A file's collection, and its position there.
 type FilePlace = (usize, usize);
 
@@ -117,6 +121,8 @@ type FilePlace = (usize, usize);
 struct Reader<'a> {
     files: VecDeque<(FilePlace, InputFile)>,
     current: Option<(FilePlace, OpenFile)>,
+    /// Files of RDF that were read together with the current one.
+    described: VecDeque<(FilePlace, OpenFile)>,
     options: &'a ReadOptions,
     wanted: Wanted,
     run: &'a Run,
@@ -137,6 +143,8 @@ enum Cutter {
     Rows(Box<RowBlocks<Stream>>),
     Columns(Box<Batches>),
     Archive(Box<Archive>),
+    /// The resources of a file that are left.
+    Resources(Arc<Described>, Range<usize>),
     /// All there is was read already.
     Nothing,
 }
@@ -152,15 +160,32 @@ impl<'a> Reader<'a> {
             .collect();
         let sizes = files.iter().map(|(_, file)| file.path.metadata().map(|metadata| metadata.len()));
         run.begin("read", sizes.sum::<io::Result<u64>>().ok());
-        Ok(Self { files, current: None, options, wanted: Wanted::new(options, extra), run, next_index: 0 })
+        Ok(Self {
+            files,
+            current: None,
+            described: VecDeque::new(),
+            options,
+            wanted: Wanted::new(options, extra),
+            run,
+            next_index: 0,
+        })
     }
 
     /// The next block and its file; `None` after the last.
     fn next_block(&mut self) -> Result<Option<(FilePlace, Block)>> {
         loop {
             if self.current.is_none() {
-                let Some((place, file)) = self.files.pop_front() else { return Ok(None) };
-                self.current = Some((place, self.open(&file)?));
+                self.current = match self.described.pop_front() {
+                    Some(next) => Some(next),
+                    None => {
+                        let Some((place, file)) = self.files.pop_front() else { return Ok(None) };
+                        if format_of(&file, self.options)?.syntax().is_some() {
+                            self.describe(place, file)?;
+                            continue;
+                        }
+                        Some((place, self.open(&file)?))
+                    }
+                };
             }
             if let Some((place, file)) = &mut self.current
                 && let Some(block) = file.next_block()?
@@ -170,6 +195,38 @@ impl<'a> Reader<'a> {
             }
             self.current = None;
         }
+    }
+
+    /// Opens a file of RDF, and all others of its collection: what one says of a resource adds to what another says.
+    fn describe(&mut self, (collection, at): FilePlace, file: InputFile) -> Result<()> {
+        let others = self.files.iter().take_while(|((other, _), _)| *other == collection).count();
+        let files: Vec<(FilePlace, InputFile)> =
+            std::iter::once(((collection, at), file)).chain(self.files.drain(..others)).collect();
+        for (_, file) in &files {
+            if at > 0 || format_of(file, self.options)?.syntax().is_none() {
+                let reason = "RDF and other formats cannot be one collection; read them apart";
+                return Err(Error::file(&file.path, reason));
+            }
+        }
+        let inputs = files.iter().map(|(_, file)| file);
+        let (described, rejected) = rdf::describe(inputs, self.options, &self.wanted, self.run)?;
+        let described = Arc::new(described);
+        for (number, ((place, file), bad)) in files.into_iter().zip(rejected).enumerate() {
+            let format = format_of(&file, self.options)?;
+            let (largest, page) = (self.options.max_record.bytes(), self.options.page);
+            let fields = Fields::by_name(&self.wanted);
+            let source = Arc::new(Source { name: file.title(), format, fields, largest, page });
+            let first = Block {
+                source: source.clone(),
+                first_line: 1,
+                payload: Payload::Resources(described.clone(), 0..0),
+                bad,
+            };
+            let cutter = Cutter::Resources(described.clone(), described.of_file(number));
+            let opened = OpenFile { path: file.path, source, cutter, first: Some(first), next_row: 1 };
+            self.described.push_back((place, opened));
+        }
+        Ok(())
     }
 
     fn open(&self, input: &InputFile) -> Result<OpenFile> {
@@ -262,7 +319,7 @@ impl<'a> Reader<'a> {
                 let fields = Fields::in_header(&self.wanted, &["text"], delimiter, &name)?;
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
-            Format::Jsonl | Format::Parquet | Format::Html | Format::Warc => {
+            _ => {
                 let fields = Fields::by_name(&self.wanted);
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
@@ -366,6 +423,16 @@ impl OpenFile {
                 None => return Ok(None),
                 Some((rows, bad)) => (0, Payload::Rows(rows), bad),
             },
+            Cutter::Resources(described, left) => {
+                let block = left.start..left.end.min(left.start + RESOURCES);
+                if block.is_empty() {
+                    return Ok(None);
+                }
+                left.start = block.end;
+                let first_line = self.next_row;
+                self.next_row += block.len() as u64;
+                (first_line, Payload::Resources(described.clone(), block), Vec::new())
+            }
             Cutter::Archive(archive) => match archive.next_block().map_err(fail)? {
                 None => return Ok(None),
                 Some((pages, bad)) => (0, Payload::Archived(pages), bad),

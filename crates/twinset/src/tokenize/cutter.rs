@@ -52,10 +52,10 @@ pub(crate) struct Scratch {
 
 impl Cutter {
     pub(super) fn new(options: &TokenOptions, cut: Cut) -> Result<Self> {
-        let has_words = matches!(options.tokens, TokenKind::Words | TokenKind::Shingles(_));
+        let has_words = matches!(options.kind(), TokenKind::Words | TokenKind::Shingles(_));
         if !has_words && (options.stem.is_some() || options.stop_words.is_some()) {
             let expected = "words or shingles, which --stem and --stop-words are for";
-            return Err(Error::BadOption { text: options.tokens.to_string(), expected });
+            return Err(Error::BadOption { text: options.kind().to_string(), expected });
         }
         let stop_words = options.stop_words.as_ref().map(|words| words.words()).transpose()?.unwrap_or_default();
         Ok(Self {
@@ -69,7 +69,7 @@ impl Cutter {
 
     /// For tokens that are known by their texts, whatever they are.
     pub(crate) fn of_tokens(options: &TokenOptions) -> Result<Self> {
-        Self::new(options, Cut::Tokens(options.tokens))
+        Self::new(options, Cut::Tokens(options.kind()))
     }
 
     /// Padded q-grams of the texts as they stand, repeats numbered.
@@ -181,6 +181,18 @@ impl Cutter {
             }
         }
     }
+}
+
+/// The words, q-grams, lines or items of a text, in order.
+///
+/// ```
+/// # use twinset::{TokenKind, cut};
+/// assert_eq!(cut("New York, NY", TokenKind::Words), ["new", "york", "ny"]);
+/// ```
+pub fn cut(text: &str, kind: TokenKind) -> Vec<String> {
+    let (mut buffer, mut ranges) = (Vec::new(), Vec::new());
+    text::tokens(text, kind, &mut buffer, |start, end| ranges.push((start, end)));
+    ranges.into_iter().map(|(start, end)| String::from_utf8_lossy(&buffer[start..end]).into_owned()).collect()
 }
 
 fn too_many_tokens() -> Error {

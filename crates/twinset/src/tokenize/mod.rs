@@ -21,6 +21,7 @@ mod slots;
 mod text;
 mod tokenizer;
 
+pub use cutter::cut;
 pub(crate) use cutter::{Cutter, Scratch as CutScratch};
 pub(crate) use dictionary::Key;
 pub(crate) use hash::id_hash;

@@ -14,20 +14,20 @@ use crate::model::Error;
 /// ```
 /// # use twinset::TokenOptions;
 /// let options: TokenOptions = serde_json::from_str(r#"{"tokens": "shingles:5", "repeats": "ignore"}"#)?;
-/// assert_eq!(options.tokens.to_string(), "shingles:5");
+/// assert_eq!(options.kind().to_string(), "shingles:5");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TokenOptions {
-    /// What a token is: words, qgrams:Q, shingles:K, lines or items
+    /// What a token is: words, qgrams:Q, shingles:K, lines or items (default: words, for RDF lines)
     ///
     /// words: runs of letters, digits and _, lower-cased. qgrams:Q: Q consecutive characters, lower-cased, white space
     /// made one space. shingles:K: K consecutive words. lines: lines as they stand. items: what white space separates,
     /// as it stands.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", default_value_t, help_heading = "Tokens"))]
-    pub tokens: TokenKind,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", help_heading = "Tokens"))]
+    pub tokens: Option<TokenKind>,
     /// What becomes of a token's second occurrence in a record: number (it is another token) or ignore
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "Tokens"))]
     pub repeats: Repeats,
@@ -42,6 +42,13 @@ pub struct TokenOptions {
     /// Pairs of reduced records are estimates.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SAMPLE", help_heading = "Tokens"))]
     pub reduce: Option<Reduce>,
+}
+
+impl TokenOptions {
+    /// What a token is: words, unless something else is said.
+    pub fn kind(&self) -> TokenKind {
+        self.tokens.unwrap_or_default()
+    }
 }
 
 /// What a token is.

@@ -89,7 +89,7 @@ const BATCH: usize = 1 << 13;
 impl Tokenizer {
     /// A tokenizer with an empty dictionary.
     pub fn new(options: &TokenOptions) -> Result<Self> {
-        let cut = match options.tokens {
+        let cut = match options.kind() {
             TokenKind::Shingles(length) if options.reduce.is_none() && length.get() > 1 => {
                 Cut::WordStream(length.get() as usize)
             }

@@ -1,4 +1,8 @@
-//! Makes collections up: texts over a Zipf vocabulary, with planted near duplicates.
+//! Makes collections up: records over a Zipf vocabulary, with planted near duplicates.
+
+mod rdf;
+
+pub use rdf::Articles;
 
 use rand::distr::Distribution;
 use rand::{RngExt, SeedableRng};
@@ -19,7 +23,7 @@ pub struct GenerateOptions {
     /// The same seed gives the same collection
     #[cfg_attr(feature = "clap", arg(long, value_name = "S", default_value_t = DEFAULTS.seed))]
     pub seed: u64,
-    /// What a record is: text
+    /// What a record is: text, or rdf (articles that mention people, places and organisations, as N-Triples)
     #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", default_value_t))]
     pub kind: GenerateKind,
     /// The share of records that are near duplicates of an earlier one
@@ -59,11 +63,16 @@ pub enum GenerateKind {
     /// Words.
     #[default]
     Text,
+    /// An article in RDF.
+    Rdf,
 }
 
 impl std::fmt::Display for GenerateKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("text")
+        f.write_str(match self {
+            Self::Text => "text",
+            Self::Rdf => "rdf",
+        })
     }
 }
 
@@ -71,7 +80,11 @@ impl std::str::FromStr for GenerateKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "text" { Ok(Self::Text) } else { Err(format!("`{text}` is not a kind of record: text")) }
+        match text {
+            "text" => Ok(Self::Text),
+            "rdf" => Ok(Self::Rdf),
+            _ => Err(format!("`{text}` is not a kind of record: text or rdf")),
+        }
     }
 }
 
@@ -89,8 +102,8 @@ pub struct Generator {
 /// A made-up record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generated {
-    /// Its text.
-    pub text: String,
+    /// Its words, as numbers.
+    words: Vec<u32>,
     /// The numbers, from 1, of the earlier records that are near duplicates of it.
     pub duplicates: Vec<u64>,
 }
@@ -164,10 +177,10 @@ impl Iterator for Generator {
             let words = self.edited(&words);
             let duplicates = self.originals[chosen].1.clone();
             self.originals[chosen].1.push(self.made);
-            return Some(Generated { text: spelled(&words), duplicates });
+            return Some(Generated { words, duplicates });
         }
         let words = self.original();
-        let generated = Generated { text: spelled(&words), duplicates: Vec::new() };
+        let generated = Generated { words: words.clone(), duplicates: Vec::new() };
         let entry = (words, vec![self.made]);
         if self.originals.len() < REMEMBERED {
             self.originals.push(entry);
@@ -179,25 +192,27 @@ impl Iterator for Generator {
     }
 }
 
-/// Words that can be pronounced: two or more syllables stand for the digits of the word's number, so that lengths are
+impl Generated {
+    /// Its text.
+    pub fn text(&self) -> String {
+        self.words.iter().map(|&word| spelled_word(word)).collect::<Vec<String>>().join(" ")
+    }
+}
+
+/// A word that can be pronounced: two or more syllables stand for the digits of the word's number, so that lengths are
 /// as in English, and frequent words are short.
-fn spelled(words: &[u32]) -> String {
+fn spelled_word(word: u32) -> String {
     const CONSONANTS: &[u8] = b"bdfgklmnprstvz";
     const VOWELS: &[u8] = b"aeiou";
     let base = (CONSONANTS.len() * VOWELS.len()) as u32;
     let mut text = String::new();
-    for (position, &word) in words.iter().enumerate() {
-        if position > 0 {
-            text.push(' ');
-        }
-        let (mut number, mut syllables) = (word, 0);
-        while number > 0 || syllables < 2 {
-            let syllable = (number % base) as usize;
-            text.push(CONSONANTS[syllable / VOWELS.len()] as char);
-            text.push(VOWELS[syllable % VOWELS.len()] as char);
-            number /= base;
-            syllables += 1;
-        }
+    let (mut number, mut syllables) = (word, 0);
+    while number > 0 || syllables < 2 {
+        let syllable = (number % base) as usize;
+        text.push(CONSONANTS[syllable / VOWELS.len()] as char);
+        text.push(VOWELS[syllable % VOWELS.len()] as char);
+        number /= base;
+        syllables += 1;
     }
     text
 }

@@ -1,0 +1,166 @@
+//! How RDF becomes records, as the user says it.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use twinset::TokenKind;
+
+/// How resources become records.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct RdfOptions {
+    /// Which resources are records: roots (subjects nobody points to), typed:IRI, or all subjects
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", default_value_t, help_heading = "RDF"))]
+    pub resources: Resources,
+    /// A predicate to leave out; repeat it for several
+    #[cfg_attr(feature = "clap", arg(long, value_name = "IRI", help_heading = "RDF"))]
+    pub ignore_predicate: Vec<String>,
+    /// A csv or tsv file with two columns: a predicate or type, and the one it stands for; `*` at the end of both maps all that
+    /// begin so
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "RDF"))]
+    pub map: Option<PathBuf>,
+    /// What blank nodes are known by: structure (what hangs below them) or id
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "RDF"))]
+    pub blank_nodes: BlankNodes,
+    /// How many steps from a resource are followed (default: all)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "RDF"))]
+    pub depth: Option<NonZeroU32>,
+    /// How a literal becomes terms: whole, words or qgrams:Q
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "RDF"))]
+    pub literals: Literals,
+    /// Read RDF/XML that declares entities; nested and long ones are refused all the same
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "RDF"))]
+    pub allow_entities: bool,
+}
+
+/// Which resources are records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Resources {
+    /// Subjects that are no object of another one.
+    #[default]
+    Roots,
+    /// Subjects of this type.
+    Typed(String),
+    /// Every subject.
+    All,
+}
+
+impl fmt::Display for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Roots => f.write_str("roots"),
+            Self::Typed(iri) => write!(f, "typed:{iri}"),
+            Self::All => f.write_str("all"),
+        }
+    }
+}
+
+impl FromStr for Resources {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "roots" => Ok(Self::Roots),
+            "all" => Ok(Self::All),
+            _ => match text.strip_prefix("typed:").map(bare) {
+                Some(iri) if !iri.is_empty() => Ok(Self::Typed(iri.to_owned())),
+                _ => Err(format!("`{text}` does not say which resources are records: roots, typed:IRI or all")),
+            },
+        }
+    }
+}
+
+/// What blank nodes are known by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlankNodes {
+    /// What hangs below them.
+    #[default]
+    Structure,
+    /// The name that the file gives them.
+    Id,
+}
+
+impl fmt::Display for BlankNodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Structure => "structure",
+            Self::Id => "id",
+        })
+    }
+}
+
+impl FromStr for BlankNodes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "structure" => Ok(Self::Structure),
+            "id" => Ok(Self::Id),
+            _ => Err(format!("`{text}` does not say what blank nodes are known by: structure or id")),
+        }
+    }
+}
+
+/// How a literal becomes terms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Literals {
+    /// It is one term.
+    #[default]
+    Whole,
+    /// Each of its tokens is one: words or q-grams.
+    Tokens(TokenKind),
+}
+
+impl fmt::Display for Literals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => f.write_str("whole"),
+            Self::Tokens(kind) => kind.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Literals {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("whole", _) => Ok(Self::Whole),
+            (_, Ok(kind @ (TokenKind::Words | TokenKind::QGrams(_)))) => Ok(Self::Tokens(kind)),
+            _ => Err(format!("`{text}` does not say how a literal becomes terms: whole, words or qgrams:Q")),
+        }
+    }
+}
+
+/// An IRI without the brackets that it may be written in.
+pub(super) fn bare(iri: &str) -> &str {
+    let iri = iri.trim();
+    iri.strip_prefix('<').and_then(|inner| inner.strip_suffix('>')).unwrap_or(iri)
+}
+
+/// Options that are written as one word.
+macro_rules! as_string {
+    ($($option:ty),*) => {$(
+        impl TryFrom<String> for $option {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                text.parse()
+            }
+        }
+
+        impl From<$option> for String {
+            fn from(option: $option) -> Self {
+                option.to_string()
+            }
+        }
+    )*};
+}
+as_string!(Resources, Literals);

@@ -1,0 +1,117 @@
+//! RDF/XML as the parser wants it: in UTF-8, without a declaration, and with few and short entities.
+
+use std::io::{self, Read};
+
+use encoding_rs::{Encoding, UTF_8};
+use memchr::memmem;
+
+use crate::read::stream::{self, Stream};
+
+/// How much is read to find the declaration and the entities; both stand before the first element.
+const PROLOG: usize = 64 << 10;
+/// The longest entity.
+pub(super) const LONGEST_ENTITY: usize = 256;
+
+/// A document as the parser wants it.
+pub(super) struct Document {
+    pub(super) stream: Stream,
+    pub(super) has_entities: bool,
+    /// The name of its first element, unless that stands far from the beginning.
+    pub(super) root: Option<String>,
+}
+
+/// Decodes a document as its declaration says, unless the encoding is known, and checks its entities.
+pub(super) fn prepared(
+    mut stream: Stream,
+    known: Option<&'static Encoding>,
+    allow_entities: bool,
+) -> io::Result<Document> {
+    let mut start = Vec::new();
+    stream.by_ref().take(PROLOG as u64).read_to_end(&mut start)?;
+    let declaration = start.starts_with(b"<?xml").then(|| memmem::find(&start, b"?>")).flatten();
+    let declared = declaration.and_then(|end| declared_encoding(&start[..end]));
+    if let (None, Some(Err(name))) = (known, &declared) {
+        let reason = format!("it declares the encoding {name}, which is not known; say --encoding");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    }
+    // What the parser reads is UTF-8, whatever was declared; its line ends stay, so that lines can be counted.
+    if let Some(end) = declaration {
+        start[..end + 2].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
+    let has_entities = check_entities(&start, allow_entities)?;
+    let encoding = known.or(declared.and_then(Result::ok));
+    // Names are ASCII as a rule, in which most encodings agree.
+    let root = root(&start);
+    let whole: Stream = Box::new(io::Cursor::new(start).chain(stream));
+    Ok(Document { stream: stream::decoded(whole, encoding.unwrap_or(UTF_8)), has_entities, root })
+}
+
+/// The encoding that a declaration names.
+fn declared_encoding(declaration: &[u8]) -> Option<Result<&'static Encoding, String>> {
+    let at = memmem::find(declaration, b"encoding")?;
+    let value = declaration[at + b"encoding".len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let (quote, rest) = value.split_first()?;
+    let name = &rest[..rest.iter().position(|byte| byte == quote)?];
+    Some(Encoding::for_label(name).ok_or_else(|| String::from_utf8_lossy(name).into_owned()))
+}
+
+/// Refuses entities, or those of them that could grow without end. Tells whether there are any.
+fn check_entities(start: &[u8], allowed: bool) -> io::Result<bool> {
+    const KEYWORD: &[u8] = b"<!ENTITY";
+    let refuse = |reason: &str| Err(io::Error::new(io::ErrorKind::InvalidData, reason.to_owned()));
+    let Some(doctype) = memmem::find(start, b"<!DOCTYPE") else { return Ok(false) };
+    let mut rest = &start[doctype..];
+    let mut found = false;
+    while let Some(at) = memmem::find(rest, KEYWORD) {
+        if !allowed {
+            return refuse("it declares entities, which can grow without end; say --allow-entities if you trust it");
+        }
+        found = true;
+        rest = &rest[at + KEYWORD.len()..];
+        let Some(end) = memchr::memchr(b'>', rest) else { return refuse("an entity is never closed") };
+        let declaration = &rest[..end];
+        let has = |word: &[u8]| memmem::find(declaration, word).is_some();
+        if has(b"SYSTEM") || has(b"PUBLIC") {
+            return refuse("an entity stands outside of the document, and is not fetched");
+        }
+        if has(b"&") || has(b"%") || declaration.len() > LONGEST_ENTITY {
+            return refuse("an entity is made of others, or is longer than 256 bytes");
+        }
+    }
+    Ok(found)
+}
+
+/// The name of the first element.
+fn root(mut rest: &[u8]) -> Option<String> {
+    loop {
+        rest = &rest[memchr::memchr(b'<', rest)? + 1..];
+        let end = match rest {
+            [b'?', ..] => memmem::find(rest, b"?>")?,
+            [b'!', b'-', b'-', ..] => memmem::find(rest, b"-->")?,
+            // Declarations stand in brackets.
+            [b'!', ..] => match (memchr::memchr(b'[', rest), memchr::memchr(b'>', rest)?) {
+                (Some(open), close) if open < close => memmem::find(rest, b"]")?,
+                (_, close) => close,
+            },
+            _ => {
+                let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b":_-.".contains(byte);
+                let name: Vec<u8> = rest.iter().take_while(is_name).copied().collect();
+                return String::from_utf8(name).ok().filter(|name| !name.is_empty());
+            }
+        };
+        rest = &rest[end..];
+    }
+}
+
+/// Whether a document ends in the end of this element, but for comments.
+pub(super) fn closes(root: &str, end: &[u8]) -> bool {
+    let mut end = end.trim_ascii_end();
+    while let Some(comment) = end.strip_suffix(b"-->") {
+        let Some(start) = memmem::rfind(comment, b"<!--") else { return true };
+        end = comment[..start].trim_ascii_end();
+    }
+    let Some(tag) = end.strip_suffix(b">") else { return false };
+    let start = memchr::memrchr(b'<', tag).map_or(tag, |start| &tag[start + 1..]);
+    let is_empty_root = tag.ends_with(b"/") && start.starts_with(root.as_bytes());
+    is_empty_root || start.trim_ascii_end().strip_prefix(b"/") == Some(root.as_bytes())
+}
