@@ -24,7 +24,8 @@ impl<'a> Search<'a> {
         let mut wanted = join.clone();
         let joined = match estimate.method {
             Method::Exact if *estimate != EstimateOptions::default() => {
-                let reason = "--permutations, --agree, --probability, --verify and --seed are for estimates; say --method sketch";
+                let reason = "--permutations, --agree, --probability, --verify, --seed, --trees and --bits are for estimates; say --method \
+                              sketch or labels";
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Exact
@@ -34,6 +35,11 @@ impl<'a> Search<'a> {
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Exact => join.clone(),
+            Method::Labels if estimate.verify || estimate.agree.is_some() => {
+                let reason = "--verify and --agree are for sketches; pairs found by labels are checked exactly";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
+            Method::Labels => estimate.of_labels(join)?,
             Method::Sketch => {
                 let joined = estimate.of_sketches(join)?;
                 if let (None, Some(agree)) = (wanted.threshold, estimate.agree) {
@@ -60,7 +66,7 @@ impl<'a> Search<'a> {
                 Content::Sketches(self.tokens, (self.estimate.permutations.get(), self.estimate.seed))
             }
             (Method::Exact, Measure::Edit) => Content::Texts,
-            (Method::Exact, _) => Content::Sets(self.tokens),
+            (Method::Exact | Method::Labels, _) => Content::Sets(self.tokens),
         }
     }
 
@@ -97,6 +103,15 @@ impl<'a> Search<'a> {
     pub(crate) fn note(&self) -> Option<String> {
         let permutations = self.estimate.permutations;
         match (self.estimate.method, self.joined.threshold) {
+            (Method::Labels, Some(threshold)) => {
+                let labels = self.joined.labels?;
+                let found = twinset::found_by_labels(threshold.as_f64(), labels.trees, labels.length);
+                Some(format!(
+                    "{} bits of labels in {} trees; a pair on the threshold is found with probability {found:.3}, and checked \
+                     exactly",
+                    labels.length, labels.trees
+                ))
+            }
             (Method::Sketch, Some(agree)) => {
                 let agree = agree.as_f64() as u32;
                 let found = self.wanted.threshold.map_or(0.0, |threshold| {

@@ -12,14 +12,15 @@ mod tokenize;
 
 pub use cluster::{DedupOptions, Keep, Link, Step, by_field, by_length, steps};
 pub use explain::{Explained, explain};
-pub use join::{Algorithm, Input, JoinOptions, Joined, Links, ValuedPairs};
+pub use join::{Algorithm, Input, JoinOptions, Joined, Labelling, Links, ValuedPairs};
 pub use model::*;
 pub use pipeline::{Deduped, Records, count, dedup, dedup_joined, join, join_within, nearest, tokenize, verify};
 pub use sketch::{
-    EstimateOptions, Interval, Method, agreement, found_by_agreement, found_by_labels, label_length, synopsis_size,
+    EstimateOptions, Interval, LabelOptions, Labeler, Method, agreement, found_by_agreement, found_by_labels, label_length,
+    same_beginning, synopsis_size, trees_for,
 };
 pub use stream::{Near, Stream};
 pub use tokenize::{
-    BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenKind, TokenNames, TokenOptions, Tokenizer, cut,
+    BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenHasher, TokenKind, TokenNames, TokenOptions, Tokenizer, cut,
     token_hash,
 };

@@ -13,7 +13,7 @@
 //! | `scan` | `scan`, `screen` | size, signature |
 //! | `auto` | `auto` | `prefix` or `scan`, for each range of sizes, or `ppjoin` |
 //!
-//! Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
+//! With labels (`labels`) pairs may be missed, with a known probability. Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
 
 mod allpairs;
 mod auto;
@@ -23,6 +23,7 @@ mod groups;
 mod index;
 mod joined;
 mod kernel;
+mod labels;
 mod links;
 mod listed;
 mod lists;
@@ -44,6 +45,7 @@ mod tally;
 mod verify;
 
 pub use joined::Joined;
+pub use labels::Labelling;
 pub use links::{Links, ValuedPairs};
 pub use options::{Algorithm, JoinOptions};
 pub(crate) use suffix::suffix_filter;
@@ -58,7 +60,7 @@ use self::probe::{Match, Task};
 use self::rising::RisingBounds;
 use self::sets::OrderedSets;
 use self::tally::Tally;
-use crate::model::{Bounds, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, TokenSets};
+use crate::model::{Bounds, Candidates, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, TokenSets};
 
 /// What is joined.
 #[derive(Debug, Clone, Copy)]
@@ -208,12 +210,12 @@ fn find_and_keep(
     let Task { sets, bounds, .. } = *task;
     match wanted {
         Wanted::All => {
-            let (matches, stats) = find(options.algorithm, task)?;
+            let (matches, stats) = find(options, task)?;
             Ok((matches, Kept { best: None, counted: 0, stats }))
         }
         Wanted::Best(wanted) => {
             let rising = RisingBounds::new(wanted, options.measure, bounds, sets, groups);
-            let (_, stats) = find(options.algorithm, &Task { rising: Some(&rising), ..*task })?;
+            let (_, stats) = find(options, &Task { rising: Some(&rising), ..*task })?;
             Ok((Vec::new(), Kept { best: Some(rising.into_pairs()), counted: 0, stats }))
         }
         Wanted::Count => {
@@ -222,7 +224,7 @@ fn find_and_keep(
                 tally.take(matches);
                 Ok(())
             };
-            let (_, stats) = find(options.algorithm, &Task { collect: Some(&count), ..*task })?;
+            let (_, stats) = find(options, &Task { collect: Some(&count), ..*task })?;
             Ok((Vec::new(), Kept { best: None, counted: tally.rows(), stats }))
         }
     }
@@ -247,7 +249,14 @@ pub(crate) fn choose(
 }
 
 /// Runs one algorithm on sets in order of size, and tells what it did.
-fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stats)> {
+fn find(options: &JoinOptions, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stats)> {
+    if let Some(labels) = &options.labels {
+        let labels_bytes = 16 * u64::from(labels.trees) * task.sets.len() as u64;
+        task.run.check_memory(task.sets.bytes() + labels_bytes)?;
+        let (matches, candidates) = labels::join(task, labels)?;
+        return Ok((matches, stats_of("labels", None, task, candidates)));
+    }
+    let algorithm = options.algorithm;
     let needed = match algorithm {
         Algorithm::Naive => task.sets.bytes(),
         Algorithm::AllPairs => task.sets.bytes_with_index(|size, side| task.bounds.probe_prefix(size, side)),
@@ -275,13 +284,16 @@ fn find(algorithm: Algorithm, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stats
             if ran == Algorithm::PpJoin { ppjoin::join(task, None)? } else { plan.run(task)? }
         }
     };
-    let stats = Stats {
-        algorithm: ran.name().to_owned(),
+    Ok((matches, stats_of(ran.name(), chosen_because, task, candidates)))
+}
+
+fn stats_of(algorithm: &str, chosen_because: Option<String>, task: &Task<'_>, candidates: Candidates) -> Stats {
+    Stats {
+        algorithm: algorithm.to_owned(),
         chosen_because,
         tokens: task.sets.tokens().len() as u64,
         distinct_tokens: u64::from(task.sets.distinct_tokens()),
         candidates,
         ..Stats::default()
-    };
-    Ok((matches, stats))
+    }
 }

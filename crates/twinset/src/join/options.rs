@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::labels::Labelling;
 use crate::model::{Error, Measure, Threshold};
 
 /// Which pairs are wanted, and how they are found.
@@ -46,6 +47,10 @@ pub struct JoinOptions {
     /// One-to-one: each record at most once, best pairs first
     #[cfg_attr(feature = "clap", arg(long))]
     pub best: bool,
+    /// Find pairs by their labels instead, which may miss some.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub labels: Option<Labelling>,
 }
 
 /// As in the paper's experiments on long records.
@@ -61,6 +66,7 @@ impl Default for JoinOptions {
             empty: false,
             top: None,
             best: false,
+            labels: None,
         }
     }
 }

@@ -168,7 +168,7 @@ impl Joining<'_> {
             rising: None,
             collect: Some(&collect),
         };
-        let (_, stats) = find(self.options.algorithm, &task)?;
+        let (_, stats) = find(self.options, &task)?;
         self.stats.candidates += stats.candidates;
         Ok(groups)
     }

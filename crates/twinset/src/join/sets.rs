@@ -111,6 +111,11 @@ impl<'a> OrderedSets<'a> {
         if self.sides.is_empty() { Collections::One } else { Collections::Two }
     }
 
+    /// Whether two sets cannot form a pair, as they are of the same of two collections.
+    pub(super) fn are_of_one_side(&self, x: u32, y: u32) -> bool {
+        !self.sides.is_empty() && self.side(x) == self.side(y)
+    }
+
     /// The earlier sets that a set may form a pair with as far as their collections go.
     pub(super) fn others_before(&self, rank: u32) -> impl Iterator<Item = u32> + '_ {
         let others = if self.side(rank) == Side::Left { &self.rights } else { &self.lefts };

@@ -52,6 +52,17 @@ pub enum Error {
         /// How many are allowed.
         limit: u64,
     },
+    /// So many trees cannot keep the promise.
+    #[error(
+        "{trees} trees cannot find pairs on that threshold with that probability: it takes {needed}; lower --probability, raise \
+         --threshold, or make labels for more --trees"
+    )]
+    TooFewTrees {
+        /// How many trees there are.
+        trees: u32,
+        /// How many it takes.
+        needed: u32,
+    },
     /// Edit distance was asked of token sets, or another measure of texts.
     #[error("{measure} cannot be computed from this: edit distance compares texts, every other measure token sets")]
     WrongInput {

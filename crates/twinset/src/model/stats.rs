@@ -68,12 +68,15 @@ pub struct Candidates {
     /// Pairs whose signatures are alike enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<u64>,
+    /// Pairs of suitable sizes whose labels begin alike in one of the trees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<u64>,
 }
 
 impl Candidates {
     /// The pairs that had to be verified: what the last filter left.
     pub fn verified(&self) -> u64 {
-        let last = [self.signature, self.suffix, self.positional, self.prefix, self.size, self.all];
+        let last = [self.label, self.signature, self.suffix, self.positional, self.prefix, self.size, self.all];
         last.into_iter().flatten().next().unwrap_or(0)
     }
 }
@@ -87,6 +90,7 @@ impl std::ops::AddAssign for Candidates {
         add(&mut self.positional, other.positional);
         add(&mut self.suffix, other.suffix);
         add(&mut self.signature, other.signature);
+        add(&mut self.label, other.label);
     }
 }
 

@@ -1,7 +1,9 @@
 //! What an estimate promises: how sure a sketch is, and with which settings.
 
+mod labels;
 mod options;
 mod promise;
 
+pub use labels::{LabelOptions, Labeler, same_beginning};
 pub use options::{EstimateOptions, Method};
-pub use promise::{Interval, agreement, found_by_agreement, found_by_labels, label_length, synopsis_size};
+pub use promise::{Interval, agreement, found_by_agreement, found_by_labels, label_length, synopsis_size, trees_for};

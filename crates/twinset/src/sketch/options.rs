@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::agreement;
-use crate::join::JoinOptions;
+use super::{LabelOptions, agreement};
+use crate::join::{JoinOptions, Labelling};
 use crate::model::{Bounds, Collections, Error, Measure, Result, Threshold};
 
 /// Whether pairs are found exactly or by estimates, and how sure these are.
@@ -15,10 +15,11 @@ use crate::model::{Bounds, Collections, Error, Measure, Result, Threshold};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct EstimateOptions {
-    /// exact or sketch
+    /// exact, sketch or labels
     ///
     /// sketch: the smallest hashes of a record under many permutations stand for it. Similarities are estimates, with a
-    /// 95% interval.
+    /// 95% interval. labels: sets are compared whose labels begin alike in one of several trees; similarities are exact, and
+    /// each pair is found with --probability at least.
     #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD", default_value_t, help_heading = "Method"))]
     pub method: Method,
     /// How many permutations: the entries of a sketch
@@ -36,6 +37,10 @@ pub struct EstimateOptions {
     /// The seed of the permutations; only sketches of the same seed can be compared
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, help_heading = "Method"))]
     pub seed: u64,
+    /// How records are labelled.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub labels: LabelOptions,
 }
 
 const PERMUTATIONS: NonZeroU32 = NonZeroU32::new(100).expect("it is not zero");
@@ -51,6 +56,7 @@ impl Default for EstimateOptions {
             probability: PROBABILITY,
             verify: false,
             seed: 0,
+            labels: LabelOptions::default(),
         }
     }
 }
@@ -64,6 +70,25 @@ impl EstimateOptions {
                 Err(Error::BadOption { text: other.to_string(), expected: "a number of permutations: 1 to 10000" })
             }
         }
+    }
+
+    /// What a join by labels looks for: the same, in labels.
+    pub fn of_labels(&self, join: &JoinOptions) -> Result<JoinOptions> {
+        let bad = |text: String, expected| Err(Error::BadOption { text, expected });
+        if join.measure != Measure::Jaccard {
+            return bad(join.measure.to_string(), "what labels know: it is jaccard only");
+        }
+        if join.empty {
+            return bad("--empty".to_owned(), "for labels: a record without tokens has none");
+        }
+        self.labels.check()?;
+        let Some(threshold) = join.threshold else {
+            return bad("no threshold".to_owned(), "enough for labels, with --top neither: give --threshold");
+        };
+        Bounds::new(join.measure, threshold, Collections::One)?;
+        let length = self.labels.length(threshold, self.probability)?;
+        let labels = Some(Labelling { trees: self.labels.trees, length, seed: self.seed });
+        Ok(JoinOptions { labels, ..join.clone() })
     }
 
     /// What a join of sketches looks for instead: an overlap of their entries.
@@ -114,6 +139,8 @@ pub enum Method {
     Exact,
     /// By the smallest hashes under many permutations.
     Sketch,
+    /// By labels that begin alike.
+    Labels,
 }
 
 impl fmt::Display for Method {
@@ -121,6 +148,7 @@ impl fmt::Display for Method {
         f.write_str(match self {
             Self::Exact => "exact",
             Self::Sketch => "sketch",
+            Self::Labels => "labels",
         })
     }
 }
@@ -132,7 +160,8 @@ impl FromStr for Method {
         match text {
             "exact" => Ok(Self::Exact),
             "sketch" => Ok(Self::Sketch),
-            _ => Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact or sketch" }),
+            "labels" => Ok(Self::Labels),
+            _ => Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact, sketch or labels" }),
         }
     }
 }

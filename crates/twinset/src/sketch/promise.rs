@@ -86,6 +86,18 @@ pub fn label_length(similarity: f64, probability: f64, trees: u32, bits: u32) ->
     length.clamp(0.0, f64::from(bits)) as u32
 }
 
+/// How many trees it takes at least to find a pair of this similarity with this probability.
+///
+/// ```
+/// # use twinset::{label_length, trees_for};
+/// let trees = trees_for(0.3, 0.99999);
+/// assert!(label_length(0.3, 0.99999, trees, 50) >= 1 && label_length(0.3, 0.99999, trees - 1, 50) == 0);
+/// ```
+pub fn trees_for(similarity: f64, probability: f64) -> u32 {
+    let enough = (1..=u32::MAX).find(|&trees| label_length(similarity, probability, trees, 1) >= 1);
+    enough.unwrap_or(u32::MAX)
+}
+
 /// k: how many values a synopsis needs so that an estimate from t on is off by more than the share `error` with at most the
 /// probability `risk`, by Chebyshev's inequality.
 ///

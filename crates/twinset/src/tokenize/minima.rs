@@ -7,7 +7,7 @@
 ///
 /// The permutations of 32-bit numbers are a fixed mixing function (that of MurmurHash3) after an exclusive or with a seed
 /// of their own. They are the same on every machine, for ever.
-pub(super) struct Minima {
+pub(crate) struct Minima {
     seeds: Vec<u32>,
     portable: bool,
 }
@@ -16,14 +16,14 @@ pub(super) struct Minima {
 const LANES: usize = 16;
 
 impl Minima {
-    pub(super) fn new(permutations: u32, seed: u64, portable: bool) -> Self {
+    pub(crate) fn new(permutations: u32, seed: u64, portable: bool) -> Self {
         let mut state = seed;
         let seeds = (0..permutations).map(|_| (next_random(&mut state) >> 32) as u32).collect();
         Self { seeds, portable }
     }
 
     /// Appends the sketch of a record that has at least one token.
-    pub(super) fn append(&self, hashes: &[u32], sketch: &mut Vec<u32>) {
+    pub(crate) fn append(&self, hashes: &[u32], sketch: &mut Vec<u32>) {
         #[cfg(target_arch = "x86_64")]
         if !self.portable && is_x86_feature_detected!("avx2") {
             // SAFETY: the processor was just asked whether it has these instructions.
@@ -54,6 +54,11 @@ impl Minima {
             sketch.extend_from_slice(&smallest[..seeds.len()]);
         }
     }
+}
+
+/// A bit of a minimum, mixed once more: minima are small numbers, and their upper bits are nearly always 0.
+pub(crate) fn low_bit(smallest: u32) -> u64 {
+    u64::from(mix(smallest ^ 0x9e37_79b9) & 1)
 }
 
 /// The finalizer of MurmurHash3 for 32 bits.
