@@ -32,7 +32,7 @@ fn test(full: bool) -> anyhow::Result<()> {
     for component in ["rustfmt", "clippy"] {
         install(component)?;
     }
-    install_browser()?;
+    install_packages()?;
     cargo("fmt --all --check", &[])?;
     cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
     cargo("test --workspace --quiet", &[])?;
@@ -75,25 +75,30 @@ fn install(component: &str) -> anyhow::Result<()> {
     if there { Ok(()) } else { run("rustup", &format!("component add {component}"), &[]) }
 }
 
-/// The browser in which reports are tested.
-fn install_browser() -> anyhow::Result<()> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let is_there =
-        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
-    if names.iter().any(is_there) {
+/// What the tests run against: for each a Debian package, and files of which one shows that it is there.
+const PACKAGES: [(&str, &[&str]); 3] = [
+    ("chromium", &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]),
+    ("postgresql", &["/usr/lib/postgresql/*/bin/initdb", "/usr/bin/initdb", "/usr/local/bin/initdb"]),
+    ("mariadb-server", &["/usr/sbin/mariadbd", "/usr/bin/mariadbd"]),
+];
+
+/// Installs the browser and the databases that are not there yet.
+fn install_packages() -> anyhow::Result<()> {
+    let is_there = |pattern: &&str| glob::glob(pattern).is_ok_and(|mut paths| paths.next().is_some());
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(_, files)| !files.iter().any(is_there)).map(|(package, _)| *package).collect();
+    if missing.is_empty() {
         return Ok(());
     }
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.starts_with(b"0\n"));
     let apt = |args: &str| {
-        let command = format!("apt-get {args}");
-        match is_root {
-            true => run("env", &format!("DEBIAN_FRONTEND=noninteractive {command}"), &[]),
-            false => run("sudo", &command, &[]),
-        }
+        let command = format!("DEBIAN_FRONTEND=noninteractive apt-get {args}");
+        if is_root { run("env", &command, &[]) } else { run("sudo", &format!("env {command}"), &[]) }
     };
-    apt("update --quiet").and_then(|()| apt("install --yes --quiet --no-install-recommends chromium")).context(
-        "the browser tests need Chromium, and it could not be installed; install it by hand where there is no apt",
-    )
+    let missing = missing.join(" ");
+    apt("update --quiet")
+        .and_then(|()| apt(&format!("install --yes --quiet --no-install-recommends {missing}")))
+        .with_context(|| format!("the tests need {missing}; install them by hand where there is no apt"))
 }
 
 fn cargo(args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {

@@ -60,7 +60,9 @@ use self::probe::{Match, Task};
 use self::rising::RisingBounds;
 use self::sets::OrderedSets;
 use self::tally::Tally;
-use crate::model::{Bounds, Candidates, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, TokenSets};
+use crate::model::{
+    Bounds, Candidates, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, TokenSets,
+};
 
 /// What is joined.
 #[derive(Debug, Clone, Copy)]

@@ -28,7 +28,7 @@ pub(crate) use dictionary::Key;
 pub(crate) use hash::id_hash;
 pub use hash::token_hash;
 pub use hashes::TokenHasher;
-pub(crate) use minima::{Minima, low_bit};
 pub use language::{Language, StopWords};
+pub(crate) use minima::{Minima, low_bit};
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
 pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer};

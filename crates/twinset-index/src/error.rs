@@ -1,0 +1,30 @@
+//! What can go wrong with an index, each with its remedy.
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an index could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Something about the index as a whole.
+    #[error("{index}: {reason}")]
+    Index {
+        /// The path or address, without a password.
+        index: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The user asked for something that makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The library refused.
+    #[error(transparent)]
+    Library(#[from] twinset::Error),
+}
+
+impl Error {
+    pub(crate) fn index(index: &str, reason: impl std::fmt::Display) -> Self {
+        Self::Index { index: index.to_owned(), reason: reason.to_string() }
+    }
+}

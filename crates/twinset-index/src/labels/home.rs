@@ -1,0 +1,93 @@
+//! Where the records and labels of an index lie.
+
+use std::ops::RangeInclusive;
+
+use crate::{Error, Result, Settings};
+
+/// A record as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Its number: records that came earlier have smaller ones.
+    pub number: i64,
+    /// What it is called.
+    pub id: String,
+    /// The hashes of its tokens, sorted.
+    pub hashes: Vec<u64>,
+}
+
+/// A record that is to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labelled {
+    /// What it is called.
+    pub id: String,
+    /// The hashes of its tokens, sorted.
+    pub hashes: Vec<u64>,
+    /// Its label in each tree; none if it has no tokens.
+    pub labels: Vec<i64>,
+}
+
+/// A place for records and labels. Every change is there wholly or not at all once the call returns, and survives whatever
+/// happens to this process afterwards. Writers wait for each other.
+pub(crate) trait Home: Send {
+    /// What the index was made with.
+    fn settings(&self) -> &Settings;
+
+    /// What it is called in messages.
+    fn name(&self) -> &str;
+
+    /// How many records there are.
+    fn len(&mut self) -> Result<u64>;
+
+    /// Puts records with different ids in. Those whose ids exist take the place of the old ones, whose labels are made
+    /// by `relabel`. Returns how many did.
+    fn add(&mut self, records: &[Labelled], relabel: &dyn Fn(&[u64]) -> Vec<i64>) -> Result<u64>;
+
+    /// Takes records out. Returns how many of the ids there were.
+    fn remove(&mut self, ids: &[String], relabel: &dyn Fn(&[u64]) -> Vec<i64>) -> Result<u64>;
+
+    /// The record of this id.
+    fn find(&mut self, id: &str) -> Result<Option<Stored>>;
+
+    /// All records whose label lies in the range given for some tree, each once, in order of their numbers.
+    fn candidates(&mut self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<Stored>>;
+
+    /// So many records with numbers above this one, in order.
+    fn after(&mut self, number: i64, count: usize) -> Result<Vec<Stored>>;
+
+    /// The labels kept for a record, as tree and label, in order.
+    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<Vec<(u32, i64)>>;
+
+    /// How many labels are kept in all.
+    fn label_count(&mut self) -> Result<u64>;
+
+    /// How many bytes it takes, if that can be told.
+    fn bytes(&mut self) -> Result<Option<u64>>;
+
+    /// What the home itself finds wrong with its files.
+    fn damages(&mut self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
+/// The longest id. All databases can look up ids of this length.
+pub(crate) const LONGEST_ID: usize = 2000;
+
+/// Refuses an id that is too long to be looked up.
+pub(crate) fn check_id(id: &str, index: &str) -> Result<()> {
+    if id.len() <= LONGEST_ID {
+        return Ok(());
+    }
+    let start: String = id.chars().take(40).collect();
+    Err(Error::index(index, format!("the id `{start}…` has {} bytes, and at most {LONGEST_ID} can be kept", id.len())))
+}
+
+/// Hashes as bytes, the lowest first.
+pub(super) fn to_bytes(hashes: &[u64]) -> Vec<u8> {
+    hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect()
+}
+
+/// What [`to_bytes`] made; `None` if the bytes cannot be that.
+pub(super) fn from_bytes(bytes: &[u8]) -> Option<Vec<u64>> {
+    let (hashes, rest) = bytes.as_chunks();
+    rest.is_empty().then(|| hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect())
+}

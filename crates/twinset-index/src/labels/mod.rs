@@ -1,0 +1,310 @@
+//! The label index: near duplicates of a record, each found with a probability that the query chooses.
+//!
+//! An index has l trees. In each a record has a label of k bits; records that are alike have labels that begin alike.
+//! A query computes from its threshold and its probability how many bits to compare, looks up that range of labels in every
+//! tree, and compares what it finds exactly, so nothing is returned that is not alike. `home` says what a place for the
+//! labels must offer; `memory`, `sqlite`, `postgres` and `mysql` are such places.
+
+mod address;
+mod home;
+mod memory;
+mod mysql;
+mod postgres;
+mod sqlite;
+
+pub use home::{Labelled, Stored};
+
+use std::collections::HashSet;
+
+use twinset::{Bounds, Collections, Labeler, Measure, Threshold, same_beginning};
+
+use self::address::Address;
+use self::home::{Home, check_id};
+use self::memory::Memory;
+use self::mysql::Mysql;
+use self::postgres::Postgres;
+use self::sqlite::Sqlite;
+use crate::{Error, Result, Settings};
+
+/// An index of token sets.
+pub struct LabelIndex {
+    home: Box<dyn Home>,
+    labeler: Labeler,
+}
+
+/// What a query asks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Query {
+    /// How alike the records must be.
+    pub threshold: Threshold,
+    /// With which probability each of them is to be found.
+    pub probability: f64,
+}
+
+/// A record that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Its number in the index.
+    pub number: i64,
+    /// What it is called.
+    pub id: String,
+    /// How alike it is: the Jaccard similarity.
+    pub similarity: f64,
+}
+
+/// Two records of an index, or of two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The record that came earlier, or that of the first index.
+    pub left: String,
+    /// The other one.
+    pub right: String,
+    /// How alike they are.
+    pub similarity: f64,
+}
+
+/// What is in an index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stats {
+    /// What it was made with.
+    pub settings: Settings,
+    /// How many records there are.
+    pub records: u64,
+    /// How many labels they have in all.
+    pub labels: u64,
+    /// How many bytes it takes, if that can be told.
+    pub bytes: Option<u64>,
+}
+
+/// What an addition did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Added {
+    /// How many records are new.
+    pub new: u64,
+    /// How many took the place of others with the same id.
+    pub replaced: u64,
+}
+
+/// Records that are read at a time.
+const BATCH: usize = 1000;
+
+impl LabelIndex {
+    /// Makes an index in a folder (SQLite), in a file that ends in `.labels` (main memory), or in a database.
+    pub fn create(address: &str, settings: &Settings) -> Result<Self> {
+        let labeler = Labeler::new(settings.labels, settings.seed)?;
+        let home: Box<dyn Home> = match Address::parse(address)? {
+            Address::File(path) => Box::new(Memory::create(&path, settings)?),
+            Address::Folder(path) => Box::new(Sqlite::create(&path, settings)?),
+            Address::Postgres(url, name) => Box::new(Postgres::create(&url, &name, settings)?),
+            Address::Mysql(url, name) => Box::new(Mysql::create(&url, &name, settings)?),
+        };
+        Ok(Self { home, labeler })
+    }
+
+    /// Opens an index that exists.
+    pub fn open(address: &str) -> Result<Self> {
+        let home: Box<dyn Home> = match Address::parse(address)? {
+            Address::File(path) => Box::new(Memory::open(&path, |settings| {
+                let labeler = Labeler::new(settings.labels, settings.seed)?;
+                Ok(Box::new(move |hashes: &[u64]| labeler.labels(hashes)))
+            })?),
+            Address::Folder(path) => Box::new(Sqlite::open(&path)?),
+            Address::Postgres(url, name) => Box::new(Postgres::open(&url, &name)?),
+            Address::Mysql(url, name) => Box::new(Mysql::open(&url, &name)?),
+        };
+        let settings = home.settings();
+        let labeler = Labeler::new(settings.labels, settings.seed)?;
+        Ok(Self { home, labeler })
+    }
+
+    /// An index that is gone with the process.
+    pub fn in_memory(settings: &Settings) -> Result<Self> {
+        let labeler = Labeler::new(settings.labels, settings.seed)?;
+        Ok(Self { home: Box::new(Memory::new(settings)), labeler })
+    }
+
+    /// What it was made with.
+    pub fn settings(&self) -> &Settings {
+        self.home.settings()
+    }
+
+    /// What it is called in messages: its path or address, without a password.
+    pub fn name(&self) -> &str {
+        self.home.name()
+    }
+
+    /// How many records there are.
+    pub fn len(&mut self) -> Result<u64> {
+        self.home.len()
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&mut self) -> Result<bool> {
+        Ok(self.home.len()? == 0)
+    }
+
+    /// A record with its labels. It can be made on any thread.
+    pub fn label(labeler: &Labeler, id: String, hashes: Vec<u64>) -> Labelled {
+        let labels = labeler.labels(&hashes);
+        Labelled { id, hashes, labels }
+    }
+
+    /// Adds records, all of them or none; of those with the same id the last counts, and takes the place of one that is there.
+    pub fn add(&mut self, mut records: Vec<Labelled>) -> Result<Added> {
+        for record in &records {
+            check_id(&record.id, self.home.name())?;
+        }
+        let mut seen = HashSet::new();
+        let is_last: Vec<bool> = records.iter().rev().map(|record| seen.insert(record.id.clone())).collect();
+        let mut is_last = is_last.into_iter().rev();
+        records.retain(|_| is_last.next().unwrap_or(true));
+        let replaced = self.home.add(&records, &|hashes| self.labeler.labels(hashes))?;
+        Ok(Added { new: records.len() as u64 - replaced, replaced })
+    }
+
+    /// Removes records, all of them or none. Returns how many of the ids there were.
+    pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
+        self.home.remove(ids, &|hashes| self.labeler.labels(hashes))
+    }
+
+    /// The record of an id.
+    pub fn find(&mut self, id: &str) -> Result<Option<Stored>> {
+        self.home.find(id)
+    }
+
+    /// The records that are alike enough, most similar first, ties in the order in which they came. Each of them is found with
+    /// the probability that the query asks for.
+    pub fn query(&mut self, hashes: &[u64], query: &Query) -> Result<Vec<Hit>> {
+        let length = self.settings().labels.length(query.threshold, query.probability)?;
+        let bounds = Bounds::new(Measure::Jaccard, query.threshold, Collections::One)?;
+        let ranges: Vec<_> =
+            self.labeler.labels(hashes).into_iter().map(|label| same_beginning(label, length)).collect();
+        let mut hits = Vec::new();
+        for Stored { number, id, hashes: other } in self.home.candidates(&ranges)? {
+            let (size, size_other, overlap) = (hashes.len() as u32, other.len() as u32, overlap(hashes, &other));
+            if bounds.accepts(size, size_other, overlap) {
+                hits.push(Hit { number, id, similarity: Measure::Jaccard.value(size, size_other, overlap) });
+            }
+        }
+        hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.number.cmp(&b.number)));
+        Ok(hits)
+    }
+
+    /// Calls `visit` for all pairs of records that are alike enough, in the order in which the left ones came.
+    pub fn join(&mut self, query: &Query, mut visit: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        self.check(query)?;
+        let mut last = i64::MIN;
+        loop {
+            let batch = self.home.after(last, BATCH)?;
+            let Some(end) = batch.last() else { return Ok(()) };
+            last = end.number;
+            for record in batch {
+                let mut hits = self.query(&record.hashes, query)?;
+                hits.retain(|hit| hit.number > record.number);
+                hits.sort_by_key(|hit| hit.number);
+                for Hit { id, similarity, .. } in hits {
+                    visit(Pair { left: record.id.clone(), right: id, similarity })?;
+                }
+            }
+        }
+    }
+
+    /// The same for pairs of a record of this index and one of another, which must have been made alike.
+    pub fn join_with(
+        &mut self,
+        other: &mut Self,
+        query: &Query,
+        mut visit: impl FnMut(Pair) -> Result<()>,
+    ) -> Result<()> {
+        if self.settings().tokens != other.settings().tokens {
+            let reason = format!("its token options are not those of {}; make both alike", other.name());
+            return Err(Error::index(self.name(), reason));
+        }
+        other.check(query)?;
+        let mut last = i64::MIN;
+        loop {
+            let batch = self.home.after(last, BATCH)?;
+            let Some(end) = batch.last() else { return Ok(()) };
+            last = end.number;
+            for record in batch {
+                let mut hits = other.query(&record.hashes, query)?;
+                hits.sort_by_key(|hit| hit.number);
+                for Hit { id, similarity, .. } in hits {
+                    visit(Pair { left: record.id.clone(), right: id, similarity })?;
+                }
+            }
+        }
+    }
+
+    /// Refuses what the index cannot promise.
+    pub fn check(&self, query: &Query) -> Result<()> {
+        Bounds::new(Measure::Jaccard, query.threshold, Collections::One)?;
+        self.settings().labels.length(query.threshold, query.probability)?;
+        Ok(())
+    }
+
+    /// Calls `visit` for all records in the order in which they came.
+    pub fn for_each(&mut self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
+        let mut last = i64::MIN;
+        loop {
+            let batch = self.home.after(last, BATCH)?;
+            let Some(end) = batch.last() else { return Ok(()) };
+            last = end.number;
+            batch.iter().try_for_each(&mut visit)?;
+        }
+    }
+
+    /// What is in it.
+    pub fn stats(&mut self) -> Result<Stats> {
+        Ok(Stats {
+            settings: self.settings().clone(),
+            records: self.home.len()?,
+            labels: self.home.label_count()?,
+            bytes: self.home.bytes()?,
+        })
+    }
+
+    /// Reads everything and tells what is wrong: damaged files, hashes out of order, records whose labels are missing,
+    /// labels without a record.
+    pub fn damages(&mut self) -> Result<Vec<String>> {
+        let mut damages = self.home.damages()?;
+        let (mut expected, mut last) = (0, i64::MIN);
+        while damages.len() < MOST_DAMAGES {
+            let batch = self.home.after(last, BATCH)?;
+            let Some(end) = batch.last() else { break };
+            last = end.number;
+            for record in batch {
+                if !record.hashes.is_sorted_by(|a, b| a < b) {
+                    damages.push(format!("the tokens of record `{}` are not in order", record.id));
+                }
+                let labels = self.labeler.labels(&record.hashes);
+                expected += labels.len() as u64;
+                let kept = self.home.labels_of(&record, &labels)?;
+                if kept.len() != labels.len() {
+                    let missing = labels.len() - kept.len();
+                    damages.push(format!("{missing} labels of record `{}` are missing", record.id));
+                }
+            }
+        }
+        let labels = self.home.label_count()?;
+        if damages.is_empty() && labels != expected {
+            damages.push(format!("there are {labels} labels, and {expected} belong to records"));
+        }
+        Ok(damages)
+    }
+}
+
+/// So many are told.
+const MOST_DAMAGES: usize = 20;
+
+/// How many hashes two sorted sets have in common.
+fn overlap(x: &[u64], y: &[u64]) -> u32 {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < x.len() && j < y.len() {
+        common += u32::from(x[i] == y[j]);
+        let (a, b) = (x[i], y[j]);
+        i += usize::from(a <= b);
+        j += usize::from(b <= a);
+    }
+    common
+}

@@ -1,0 +1,262 @@
+//! Labels in SQLite: a file in the index folder.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use super::home::{Home, Labelled, Stored, from_bytes, to_bytes};
+use crate::{Error, Result, Settings};
+
+pub(super) struct Sqlite {
+    connection: Connection,
+    file: PathBuf,
+    name: String,
+    settings: Settings,
+}
+
+const FILE: &str = "labels.sqlite";
+/// How long a writer waits for another one.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const SCHEMA: &str = "
+    CREATE TABLE settings (json TEXT NOT NULL);
+    CREATE TABLE records (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tokens BLOB NOT NULL);
+    CREATE TABLE labels (tree INTEGER NOT NULL, label INTEGER NOT NULL, record INTEGER NOT NULL,
+                         PRIMARY KEY (tree, label, record)) WITHOUT ROWID;
+";
+
+impl Sqlite {
+    pub(super) fn create(folder: &Path, settings: &Settings) -> Result<Self> {
+        let name = folder.display().to_string();
+        let fail = |error: std::io::Error| Error::index(&name, format!("the folder cannot be made: {error}"));
+        if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(Error::index(&name, "this folder exists and is not empty; name a new one"));
+        }
+        fs::create_dir_all(folder).map_err(fail)?;
+        let file = folder.join(FILE);
+        let refused = |error: rusqlite::Error| failure(&name, &error);
+        let mut connection = Connection::open(&file).map_err(refused)?;
+        prepare(&connection).map_err(refused)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refused)?;
+        transaction.execute_batch(SCHEMA).map_err(refused)?;
+        transaction.execute("INSERT INTO settings VALUES (?1)", [settings.to_json()]).map_err(refused)?;
+        transaction.commit().map_err(refused)?;
+        Ok(Self { connection, file, name, settings: settings.clone() })
+    }
+
+    pub(super) fn open(folder: &Path) -> Result<Self> {
+        let name = folder.display().to_string();
+        let file = folder.join(FILE);
+        if !file.is_file() {
+            let reason = "there is no index in this folder; make one with `twinset index create`";
+            return Err(Error::index(&name, reason));
+        }
+        let refused = |error: rusqlite::Error| failure(&name, &error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&file, flags).map_err(refused)?;
+        prepare(&connection).map_err(refused)?;
+        let json: String =
+            connection.query_row("SELECT json FROM settings", [], |row| row.get(0)).map_err(|error| {
+                Error::index(&name, format!("this is no index, or a damaged one ({error}); restore it from a copy"))
+            })?;
+        let settings = Settings::from_json(&json, &name)?;
+        Ok(Self { connection, file, name, settings })
+    }
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // What was committed stays, even if the power goes.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", -65536)?;
+    connection.pragma_update(None, "mmap_size", 1i64 << 30)
+}
+
+/// What a failure means to the user.
+fn failure(name: &str, error: &rusqlite::Error) -> Error {
+    let reason = match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseBusy) => "another process is writing to it; try again later".to_owned(),
+        Some(rusqlite::ErrorCode::DiskFull) => {
+            "the disk is full; nothing of this batch was added: make room".to_owned()
+        }
+        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+            format!("it is damaged ({error}); restore it from a copy, or create it anew and add the records again")
+        }
+        Some(
+            rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::PermissionDenied,
+        ) => {
+            format!("it cannot be opened for writing: {error}")
+        }
+        _ => error.to_string(),
+    };
+    Error::index(name, reason)
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    let bytes = row.get_ref(2)?.as_blob()?;
+    let broken = || rusqlite::Error::IntegralValueOutOfRange(2, bytes.len() as i64);
+    Ok(Stored { number: row.get(0)?, id: row.get(1)?, hashes: from_bytes(bytes).ok_or_else(broken)? })
+}
+
+/// Takes the labels of a record out.
+fn forget(transaction: &Transaction<'_>, number: i64, labels: &[i64]) -> rusqlite::Result<()> {
+    let mut delete = transaction.prepare_cached("DELETE FROM labels WHERE tree = ?1 AND label = ?2 AND record = ?3")?;
+    for (tree, label) in labels.iter().enumerate() {
+        delete.execute(params![tree as i64, label, number])?;
+    }
+    Ok(())
+}
+
+const FIND: &str = "SELECT number, id, tokens FROM records WHERE id = ?1";
+
+impl Sqlite {
+    fn change<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        let name = &self.name;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let changed = transaction.and_then(|transaction| {
+            let changed = change(&transaction)?;
+            transaction.commit()?;
+            Ok(changed)
+        });
+        changed.map_err(|error| failure(name, &error))
+    }
+
+    fn count(&self, sql: &str) -> Result<u64> {
+        self.ask(|connection| connection.query_row(sql, [], |row| row.get::<_, i64>(0))).map(|count| count as u64)
+    }
+
+    fn ask<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        ask(&self.connection).map_err(|error| failure(&self.name, &error))
+    }
+}
+
+impl Home for Sqlite {
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn len(&mut self) -> Result<u64> {
+        self.count("SELECT count(*) FROM records")
+    }
+
+    fn add(&mut self, records: &[Labelled], relabel: &dyn Fn(&[u64]) -> Vec<i64>) -> Result<u64> {
+        self.change(|transaction| {
+            let next: i64 =
+                transaction.query_row("SELECT coalesce(max(number), 0) + 1 FROM records", [], |row| row.get(0))?;
+            let (mut next, mut replaced, mut labels) = (next, 0, Vec::new());
+            let mut find = transaction.prepare_cached(FIND)?;
+            let mut insert = transaction
+                .prepare_cached("INSERT OR REPLACE INTO records (number, id, tokens) VALUES (?1, ?2, ?3)")?;
+            for record in records {
+                let number = match find.query_row([&record.id], stored).optional()? {
+                    Some(old) => {
+                        forget(transaction, old.number, &relabel(&old.hashes))?;
+                        replaced += 1;
+                        old.number
+                    }
+                    None => {
+                        next += 1;
+                        next - 1
+                    }
+                };
+                insert.execute(params![number, record.id, to_bytes(&record.hashes)])?;
+                labels.extend((0i64..).zip(&record.labels).map(|(tree, &label)| (tree, label, number)));
+            }
+            // In the order of the tree they go to the same pages one after the other.
+            labels.sort_unstable();
+            let mut insert = transaction.prepare_cached("INSERT INTO labels VALUES (?1, ?2, ?3)")?;
+            for label in labels {
+                insert.execute(label)?;
+            }
+            Ok(replaced)
+        })
+    }
+
+    fn remove(&mut self, ids: &[String], relabel: &dyn Fn(&[u64]) -> Vec<i64>) -> Result<u64> {
+        self.change(|transaction| {
+            let mut removed = 0;
+            for id in ids {
+                let found = transaction.prepare_cached(FIND)?.query_row([id], stored).optional()?;
+                let Some(old) = found else { continue };
+                forget(transaction, old.number, &relabel(&old.hashes))?;
+                transaction.prepare_cached("DELETE FROM records WHERE number = ?1")?.execute([old.number])?;
+                removed += 1;
+            }
+            Ok(removed)
+        })
+    }
+
+    fn find(&mut self, id: &str) -> Result<Option<Stored>> {
+        self.ask(|connection| connection.prepare_cached(FIND)?.query_row([id], stored).optional())
+    }
+
+    fn candidates(&mut self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<Stored>> {
+        self.ask(|connection| {
+            // One state of the index for all lookups.
+            let transaction = connection.unchecked_transaction()?;
+            let mut numbers: BTreeSet<i64> = BTreeSet::new();
+            let mut look_up =
+                transaction.prepare_cached("SELECT record FROM labels WHERE tree = ?1 AND label BETWEEN ?2 AND ?3")?;
+            for (tree, range) in (0i64..).zip(ranges) {
+                let mut rows = look_up.query((tree, range.start(), range.end()))?;
+                while let Some(row) = rows.next()? {
+                    numbers.insert(row.get(0)?);
+                }
+            }
+            let mut read = transaction.prepare_cached("SELECT number, id, tokens FROM records WHERE number = ?1")?;
+            let found = numbers.iter().filter_map(|number| read.query_row([number], stored).optional().transpose());
+            found.collect()
+        })
+    }
+
+    fn after(&mut self, number: i64, count: usize) -> Result<Vec<Stored>> {
+        self.ask(|connection| {
+            let mut read = connection
+                .prepare_cached("SELECT number, id, tokens FROM records WHERE number > ?1 ORDER BY number LIMIT ?2")?;
+            read.query_map((number, count as i64), stored)?.collect()
+        })
+    }
+
+    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<Vec<(u32, i64)>> {
+        self.ask(|connection| {
+            let mut read = connection
+                .prepare_cached("SELECT count(*) FROM labels WHERE tree = ?1 AND label = ?2 AND record = ?3")?;
+            let mut found = Vec::new();
+            for (tree, &label) in (0u32..).zip(labels) {
+                let count: i64 = read.query_row(params![tree, label, record.number], |row| row.get(0))?;
+                found.extend((count > 0).then_some((tree, label)));
+            }
+            Ok(found)
+        })
+    }
+
+    fn label_count(&mut self) -> Result<u64> {
+        self.count("SELECT count(*) FROM labels")
+    }
+
+    fn bytes(&mut self) -> Result<Option<u64>> {
+        let size = |ending: &str| {
+            let path = PathBuf::from(format!("{}{ending}", self.file.display()));
+            fs::metadata(path).map_or(0, |metadata| metadata.len())
+        };
+        Ok(Some(size("") + size("-wal")))
+    }
+
+    fn damages(&mut self) -> Result<Vec<String>> {
+        self.ask(|connection| {
+            let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
+            let found: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            Ok(found.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+}

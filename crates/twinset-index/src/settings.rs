@@ -1,0 +1,94 @@
+//! What an index was made with.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use twinset::{LabelOptions, TokenOptions};
+
+use crate::{Error, Result};
+
+/// What an index was made with. It is kept in the index, and all that is added or asked must fit it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The version of the format.
+    pub version: u32,
+    /// What kind of index it is.
+    pub kind: Kind,
+    /// How texts become tokens.
+    pub tokens: TokenOptions,
+    /// How sets are labelled.
+    pub labels: LabelOptions,
+    /// What the hash functions depend on.
+    pub seed: u64,
+}
+
+/// The version that is written.
+const VERSION: u32 = 1;
+
+impl Settings {
+    /// For an index that is made now.
+    pub fn new(kind: Kind, tokens: TokenOptions, labels: LabelOptions, seed: u64) -> Self {
+        Self { version: VERSION, kind, tokens, labels, seed }
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("settings can be written as JSON")
+    }
+
+    /// Reads the settings of an index that is called so. A newer format is refused.
+    pub(crate) fn from_json(json: &str, index: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let broken =
+            |error| Error::index(index, format!("its settings cannot be read ({error}); restore it from a copy"));
+        let Version { version } = serde_json::from_str(json).map_err(broken)?;
+        if version > VERSION {
+            let reason = format!(
+                "it was written by a newer version of twinset (format {version}, and {VERSION} is known here); install that"
+            );
+            return Err(Error::index(index, reason));
+        }
+        serde_json::from_str(json).map_err(broken)
+    }
+
+    /// Refuses token options that were given and are others.
+    pub fn check_tokens(&self, tokens: &TokenOptions, index: &str) -> Result<()> {
+        let told = TokenOptions { tokens: tokens.tokens.or(self.tokens.tokens), ..tokens.clone() };
+        if *tokens == TokenOptions::default() || told == self.tokens {
+            return Ok(());
+        }
+        let made = serde_json::to_string(&self.tokens).unwrap_or_default();
+        Err(Error::index(index, format!("it was made with other token options ({made}); leave yours out")))
+    }
+}
+
+/// What kind of index it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Labels in trees.
+    Labels,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Labels => "labels",
+        })
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "labels" => Ok(Self::Labels),
+            _ => Err(format!("`{text}` is not a kind of index: labels")),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Database servers that live as long as a test: on loopback, with a data folder that is thrown away.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, User, geteuid};
+use tempfile::TempDir;
+
+/// A server that ends with this value.
+pub struct Server {
+    process: Child,
+    stop: Signal,
+    address: String,
+    _folder: TempDir,
+}
+
+/// How long a server may take to start.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+impl Server {
+    /// PostgreSQL with an empty database.
+    pub fn postgres() -> anyhow::Result<Self> {
+        let programs = postgres_programs().context("PostgreSQL is not installed: `cargo xtask test` installs it")?;
+        let account = account("postgres")?;
+        let folder = folder(account.as_ref())?;
+        let data = folder.path().join("data");
+        let init =
+            ["--pgdata", path(&data), "--username", "twinset", "--auth", "trust", "--no-sync", "--encoding", "UTF8"];
+        run(&mut command(&programs.join("initdb"), &init, account.as_ref()))?;
+        let port = free_port()?.to_string();
+        let sockets = format!("unix_socket_directories={}", folder.path().display());
+        let args = ["-D", path(&data), "-p", &port, "-h", "127.0.0.1", "-c", &sockets];
+        let process = start(&mut command(&programs.join("postgres"), &args, account.as_ref()), folder.path())?;
+        // A fast shutdown.
+        let address = format!("postgres://twinset@127.0.0.1:{port}/postgres");
+        let mut server = Self { process, stop: Signal::SIGINT, address, _folder: folder };
+        let ask = ["-h", "127.0.0.1", "-p", &port, "-U", "twinset", "-d", "postgres", "-c", "SELECT 1"];
+        server.wait(|| command(&programs.join("psql"), &ask, None))?;
+        Ok(server)
+    }
+
+    /// MariaDB with an empty database.
+    pub fn mariadb() -> anyhow::Result<Self> {
+        let server = find("mariadbd").context("MariaDB is not installed: `cargo xtask test` installs it")?;
+        let account = account("mysql")?;
+        let folder = folder(account.as_ref())?;
+        let data = folder.path().join("data");
+        let datadir = format!("--datadir={}", data.display());
+        let init = ["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", &datadir];
+        let install = find("mariadb-install-db").context("mariadb-install-db is missing")?;
+        run(&mut command(&install, &init, account.as_ref()))?;
+        let port = free_port()?.to_string();
+        let socket = format!("--socket={}", folder.path().join("socket").display());
+        let port_option = format!("--port={port}");
+        let args =
+            ["--no-defaults", &datadir, &socket, &port_option, "--bind-address=127.0.0.1", "--skip-name-resolve"];
+        let process = start(&mut command(&server, &args, account.as_ref()), folder.path())?;
+        let address = format!("mysql://root@127.0.0.1:{port}/twinset");
+        let mut server = Self { process, stop: Signal::SIGTERM, address, _folder: folder };
+        let client = find("mariadb").context("the client of MariaDB is missing")?;
+        let ask = [
+            "--no-defaults",
+            "-h",
+            "127.0.0.1",
+            "-P",
+            &port,
+            "-u",
+            "root",
+            "-e",
+            "CREATE DATABASE IF NOT EXISTS twinset",
+        ];
+        server.wait(|| command(&client, &ask, None))?;
+        Ok(server)
+    }
+
+    /// The address of its database.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Waits until a question is answered.
+    fn wait(&mut self, question: impl Fn() -> Command) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        let mut answer = String::new();
+        while begin.elapsed() < PATIENCE {
+            let output = question().output()?;
+            if output.status.success() {
+                return Ok(());
+            }
+            answer = String::from_utf8_lossy(&output.stderr).into_owned();
+            if let Some(status) = self.process.try_wait()? {
+                let log = fs::read_to_string(self._folder.path().join("log")).unwrap_or_default();
+                bail!("the server ended at once ({status}): {log}");
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        bail!("the server does not answer: {answer}");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself; the folder goes in any case.
+        let _ = kill(Pid::from_raw(self.process.id() as i32), self.stop);
+        let _ = self.process.wait();
+    }
+}
+
+/// Where PostgreSQL's programs lie; Debian puts those of each version apart.
+fn postgres_programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok();
+    let mut folders: Vec<PathBuf> =
+        versions.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path().join("bin"))).collect();
+    folders.sort();
+    let linked = find("initdb").and_then(|program| Some(program.canonicalize().ok()?.parent()?.to_owned()));
+    let is_complete = |folder: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file());
+    folders.into_iter().rev().chain(linked).find(is_complete)
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&folders).chain(["/usr/sbin".into(), "/usr/bin".into()]);
+    folders.find_map(|folder| Some(folder.join(program)).filter(|path| path.is_file()))
+}
+
+/// Servers refuse to run as root, so they run as their own user then.
+fn account(name: &str) -> anyhow::Result<Option<User>> {
+    if !geteuid().is_root() {
+        return Ok(None);
+    }
+    Ok(Some(User::from_name(name)?.with_context(|| format!("there is no user {name}"))?))
+}
+
+fn folder(account: Option<&User>) -> anyhow::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("twinset-").tempdir()?;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+    if let Some(user) = account {
+        chown(folder.path(), Some(user.uid.as_raw()), Some(user.gid.as_raw()))?;
+    }
+    Ok(folder)
+}
+
+fn free_port() -> anyhow::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
+}
+
+fn command<S: AsRef<OsStr>>(program: &Path, args: &[S], account: Option<&User>) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir("/").stdin(Stdio::null());
+    if let Some(user) = account {
+        command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
+    }
+    command
+}
+
+fn run(command: &mut Command) -> anyhow::Result<()> {
+    let output = command.output().with_context(|| format!("{command:?} could not be started"))?;
+    if !output.status.success() {
+        bail!(
+            "{command:?} failed: {}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(())
+}
+
+/// Starts a server, which writes its log into the folder.
+fn start(command: &mut Command, folder: &Path) -> anyhow::Result<Child> {
+    let log = fs::File::create(folder.join("log"))?;
+    command.stdout(log.try_clone()?).stderr(log);
+    command.spawn().with_context(|| format!("{command:?} could not be started"))
+}
