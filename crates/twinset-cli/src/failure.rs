@@ -9,6 +9,7 @@ pub(crate) fn exit_code(result: anyhow::Result<()>) -> ExitCode {
         // The reader of a pipe has seen enough, as `head` does.
         Some(twinset_io::Error::BrokenPipe) => return ExitCode::SUCCESS,
         Some(twinset_io::Error::Library(twinset::Error::Cancelled)) => return ExitCode::from(130),
+        _ if is_cancelled(&error) => return ExitCode::from(130),
         _ if error.downcast_ref() == Some(&twinset::Error::Cancelled) => return ExitCode::from(130),
         _ => {}
     }
@@ -16,9 +17,13 @@ pub(crate) fn exit_code(result: anyhow::Result<()>) -> ExitCode {
     ExitCode::from(if is_usage(&error) { 2 } else { 1 })
 }
 
+fn is_cancelled(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(twinset_index::Error::Library(twinset::Error::Cancelled)))
+}
+
 fn is_usage(error: &anyhow::Error) -> bool {
     use twinset::Error::{
-        BadOption, NoThreshold, NotAThreshold, ThresholdOutOfRange, ThresholdTooLarge, TooManyDigits,
+        BadOption, NoThreshold, NotAThreshold, ThresholdOutOfRange, ThresholdTooLarge, TooFewTrees, TooManyDigits,
     };
     let is_library_usage = |error: &twinset::Error| {
         matches!(
@@ -29,8 +34,14 @@ fn is_usage(error: &anyhow::Error) -> bool {
                 | ThresholdOutOfRange { .. }
                 | ThresholdTooLarge(_)
                 | TooManyDigits { .. }
+                | TooFewTrees { .. }
         )
     };
+    match error.downcast_ref::<twinset_index::Error>() {
+        Some(twinset_index::Error::Usage(_)) => return true,
+        Some(twinset_index::Error::Library(error)) => return is_library_usage(error),
+        _ => {}
+    }
     match error.downcast_ref::<twinset_io::Error>() {
         Some(twinset_io::Error::Usage(_)) => true,
         Some(twinset_io::Error::Library(error)) => is_library_usage(error),

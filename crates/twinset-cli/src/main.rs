@@ -4,6 +4,7 @@ mod dedup;
 mod explain;
 mod failure;
 mod generate;
+mod index;
 mod interrupt;
 mod join;
 mod progress;
@@ -41,6 +42,7 @@ enum Command {
     Explain(explain::Explain),
     Sketch(sketch::Sketch),
     Tune(tune::Tune),
+    Index(index::Index),
     Generate(generate::Generate),
     /// Prints a script that completes commands and options in a shell
     #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Sketch(sketch) => sketch.run(),
         Command::Tune(tune) => tune.run(),
+        Command::Index(index) => index.run(),
         Command::Generate(generate) => generate.run(),
         Command::Completions { shell } => {
             let mut script = Vec::new();

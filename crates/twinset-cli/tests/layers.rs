@@ -19,6 +19,7 @@ const CRATES: [(&str, &[&str]); 2] = [
             "read",
             "sketches",
             "load",
+            "records",
             "texts",
             "copy",
             "generate",

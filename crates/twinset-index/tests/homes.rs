@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use testbed::Server;
 use twinset::{LabelOptions, Labeler, TokenOptions};
 use twinset_index::labels::{Added, Hit, LabelIndex, Pair, Query};
-use twinset_index::{Kind, Settings};
+use twinset_index::{Error, Kind, Settings};
 
 /// How an index is made: its name goes into the address.
 struct Place<'a>(&'a dyn Fn(&str) -> String);
@@ -184,7 +184,7 @@ fn keeps_everything(place: &Place<'_>) {
     index
         .for_each(|record| {
             read.push(record.hashes.clone());
-            Ok(())
+            Ok::<_, Error>(())
         })
         .unwrap();
     assert_eq!(read, sets);
@@ -217,13 +217,13 @@ fn joins(place: &Place<'_>) {
     index
         .join(&at, |pair| {
             own.push(pair);
-            Ok(())
+            Ok::<_, Error>(())
         })
         .unwrap();
     index
         .join_with(&mut other, &at, |pair| {
             across.push(pair);
-            Ok(())
+            Ok::<_, Error>(())
         })
         .unwrap();
     let mut expected = 0;

@@ -191,49 +191,49 @@ impl LabelIndex {
     }
 
     /// Calls `visit` for all pairs of records that are alike enough, in the order in which the left ones came.
-    pub fn join(&mut self, query: &Query, mut visit: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+    pub fn join<E: From<Error>>(
+        &mut self,
+        query: &Query,
+        mut visit: impl FnMut(Pair) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.check(query)?;
         let mut last = i64::MIN;
-        loop {
-            let batch = self.home.after(last, BATCH)?;
-            let Some(end) = batch.last() else { return Ok(()) };
-            last = end.number;
+        while let Some(batch) = self.next_batch(&mut last)? {
             for record in batch {
                 let mut hits = self.query(&record.hashes, query)?;
                 hits.retain(|hit| hit.number > record.number);
-                hits.sort_by_key(|hit| hit.number);
-                for Hit { id, similarity, .. } in hits {
-                    visit(Pair { left: record.id.clone(), right: id, similarity })?;
-                }
+                each_pair(&record, hits, &mut visit)?;
             }
         }
+        Ok(())
     }
 
     /// The same for pairs of a record of this index and one of another, which must have been made alike.
-    pub fn join_with(
+    pub fn join_with<E: From<Error>>(
         &mut self,
         other: &mut Self,
         query: &Query,
-        mut visit: impl FnMut(Pair) -> Result<()>,
-    ) -> Result<()> {
+        mut visit: impl FnMut(Pair) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.settings().tokens != other.settings().tokens {
             let reason = format!("its token options are not those of {}; make both alike", other.name());
-            return Err(Error::index(self.name(), reason));
+            return Err(Error::index(self.name(), reason).into());
         }
         other.check(query)?;
         let mut last = i64::MIN;
-        loop {
-            let batch = self.home.after(last, BATCH)?;
-            let Some(end) = batch.last() else { return Ok(()) };
-            last = end.number;
+        while let Some(batch) = self.next_batch(&mut last)? {
             for record in batch {
-                let mut hits = other.query(&record.hashes, query)?;
-                hits.sort_by_key(|hit| hit.number);
-                for Hit { id, similarity, .. } in hits {
-                    visit(Pair { left: record.id.clone(), right: id, similarity })?;
-                }
+                each_pair(&record, other.query(&record.hashes, query)?, &mut visit)?;
             }
         }
+        Ok(())
+    }
+
+    /// The records after the one with this number, which becomes that of the last of them; `None` after the last.
+    fn next_batch(&mut self, last: &mut i64) -> Result<Option<Vec<Stored>>> {
+        let batch = self.home.after(*last, BATCH)?;
+        *last = batch.last().map_or(*last, |record| record.number);
+        Ok((!batch.is_empty()).then_some(batch))
     }
 
     /// Refuses what the index cannot promise.
@@ -244,14 +244,12 @@ impl LabelIndex {
     }
 
     /// Calls `visit` for all records in the order in which they came.
-    pub fn for_each(&mut self, mut visit: impl FnMut(&Stored) -> Result<()>) -> Result<()> {
+    pub fn for_each<E: From<Error>>(&mut self, mut visit: impl FnMut(&Stored) -> Result<(), E>) -> Result<(), E> {
         let mut last = i64::MIN;
-        loop {
-            let batch = self.home.after(last, BATCH)?;
-            let Some(end) = batch.last() else { return Ok(()) };
-            last = end.number;
+        while let Some(batch) = self.next_batch(&mut last)? {
             batch.iter().try_for_each(&mut visit)?;
         }
+        Ok(())
     }
 
     /// What is in it.
@@ -269,10 +267,9 @@ impl LabelIndex {
     pub fn damages(&mut self) -> Result<Vec<String>> {
         let mut damages = self.home.damages()?;
         let (mut expected, mut last) = (0, i64::MIN);
-        while damages.len() < MOST_DAMAGES {
-            let batch = self.home.after(last, BATCH)?;
-            let Some(end) = batch.last() else { break };
-            last = end.number;
+        while damages.len() < MOST_DAMAGES
+            && let Some(batch) = self.next_batch(&mut last)?
+        {
             for record in batch {
                 if !record.hashes.is_sorted_by(|a, b| a < b) {
                     damages.push(format!("the tokens of record `{}` are not in order", record.id));
@@ -292,6 +289,15 @@ impl LabelIndex {
         }
         Ok(damages)
     }
+}
+
+/// Calls `visit` for a record and each that was found for it, in the order in which these came.
+fn each_pair<E>(record: &Stored, mut hits: Vec<Hit>, visit: &mut impl FnMut(Pair) -> Result<(), E>) -> Result<(), E> {
+    hits.sort_by_key(|hit| hit.number);
+    for Hit { id, similarity, .. } in hits {
+        visit(Pair { left: record.id.clone(), right: id, similarity })?;
+    }
+    Ok(())
 }
 
 /// So many are told.

@@ -27,6 +27,8 @@ use crate::{Error, Result};
 
 /// Where a block comes from.
 pub(crate) struct BlockInfo {
+    /// Which of all blocks it is.
+    pub(crate) index: usize,
     /// Which of the collections it belongs to.
     pub(crate) collection: usize,
     /// The position of its file in the collection, and the file's name.
@@ -92,7 +94,7 @@ pub(crate) fn for_each_block<T: Send>(
             (BadRecords::Refused, false) => Err(self::bad(&file, &bad.swap_remove(0).with_remedy())),
             (BadRecords::Refused, true) | (BadRecords::Skipped, _) => Ok(()),
         };
-        let info = BlockInfo { collection, file_at, file, bad: bad_positions };
+        let info = BlockInfo { index, collection, file_at, file, bad: bad_positions };
         Some((index, noted.and_then(|()| work(info, records))))
     };
     // Blocks are handed out in order, so every block before a failing one is finished, and the first failure is the

@@ -1,0 +1,83 @@
+//! `twinset index`: an index that is kept, and asked for near duplicates at any threshold.
+
+mod change;
+mod create;
+mod pairs;
+mod query;
+mod upkeep;
+
+use clap::{Args, Subcommand};
+use twinset::{TokenHasher, TokenOptions};
+use twinset_index::labels::LabelIndex;
+use twinset_io::read::Inputs;
+use twinset_io::{ReadOptions, tokens_for};
+
+/// Keeps records in an index, and finds near duplicates in it at any threshold
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Index {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  twinset index create news --kind labels
+  twinset index add news articles.jsonl
+  twinset index query news --threshold 0.8 --probability 0.95 today.jsonl
+  twinset index query news --threshold 0.6 --like 'the old bridge near the mill was closed'
+
+PATH is a folder (SQLite), a file that ends in .labels (held in memory), or a database:
+postgres://user@host/db?index=NAME or mysql://user@host/db?index=NAME";
+
+#[derive(Subcommand)]
+enum Command {
+    Create(create::Create),
+    Add(change::Add),
+    Remove(change::Remove),
+    Query(query::Query),
+    Join(pairs::Join),
+    Count(pairs::Count),
+    Stats(upkeep::Stats),
+    Check(upkeep::Check),
+    Export(upkeep::Export),
+}
+
+impl Index {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            Command::Create(create) => create.run(),
+            Command::Add(add) => add.run(),
+            Command::Remove(remove) => remove.run(),
+            Command::Query(query) => query.run(),
+            Command::Join(join) => join.run(),
+            Command::Count(count) => count.run(),
+            Command::Stats(stats) => stats.run(),
+            Command::Check(check) => check.run(),
+            Command::Export(export) => export.run(),
+        }
+    }
+}
+
+/// How alike records must be, and how surely they are found.
+#[derive(Args)]
+struct Promise {
+    /// With which probability each near duplicate is to be found
+    #[arg(long, value_name = "P", default_value_t = 0.9)]
+    probability: f64,
+}
+
+/// Turns texts into token hashes as the index wants them. Token options that are given must be those of the index.
+fn hasher(
+    index: &LabelIndex,
+    inputs: Option<&Inputs>,
+    read: &ReadOptions,
+    given: &TokenOptions,
+) -> anyhow::Result<TokenHasher> {
+    let settings = index.settings();
+    settings.check_tokens(given, index.name())?;
+    let tokens = match inputs {
+        Some(inputs) => tokens_for(std::slice::from_ref(inputs), read, &settings.tokens)?,
+        None => settings.tokens.clone(),
+    };
+    Ok(TokenHasher::new(&tokens)?)
+}

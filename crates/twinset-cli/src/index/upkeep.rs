@@ -1,0 +1,105 @@
+//! `twinset index stats`, `check` and `export`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use serde_json::json;
+use twinset_index::labels::LabelIndex;
+use twinset_io::Output;
+
+use crate::session::{SessionOptions, count, print};
+
+/// Says what is in an index, as JSON
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  twinset index stats news")]
+pub(crate) struct Stats {
+    /// The index
+    #[arg(value_name = "PATH")]
+    path: String,
+}
+
+impl Stats {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let stats = LabelIndex::open(&self.path)?.stats()?;
+        let per_record = stats.bytes.filter(|_| stats.records > 0).map(|bytes| bytes / stats.records);
+        let told = json!({
+            "records": stats.records,
+            "labels": stats.labels,
+            "bytes": stats.bytes,
+            "bytes_per_record": per_record,
+            "settings": stats.settings,
+        });
+        print(&format!("{}\n", serde_json::to_string_pretty(&told)?))
+    }
+}
+
+/// Reads all of an index, and says whether anything is damaged
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  twinset index check news\n\nExit code 1 if anything is damaged.")]
+pub(crate) struct Check {
+    /// The index
+    #[arg(value_name = "PATH")]
+    path: String,
+    #[command(flatten)]
+    session: SessionOptions,
+}
+
+impl Check {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let session = self.session.begin();
+        let mut index = LabelIndex::open(&self.path)?;
+        let damages = index.damages()?;
+        session.clear_bar();
+        if damages.is_empty() {
+            let records = count(index.len()?, "record");
+            session.summarize(&[format!("{}: {records}, and nothing is damaged", index.name())]);
+            return Ok(());
+        }
+        let mut text = String::new();
+        damages.iter().for_each(|damage| writeln!(text, "{damage}").expect("a string takes everything"));
+        print(&text)?;
+        bail!(
+            "{}: it is damaged; restore it from a copy, or export what can be read, create it anew and add the records again",
+            index.name()
+        )
+    }
+}
+
+/// Writes all records of an index as jsonl: their ids, and the hashes of their tokens
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  twinset index export news --output news.jsonl.zst
+  twinset join news.jsonl.zst --text tokens --tokens items --threshold 0.8
+
+The second finds the pairs of the index exactly, without the texts.")]
+pub(crate) struct Export {
+    /// The index
+    #[arg(value_name = "PATH")]
+    path: String,
+    /// Write to FILE instead of standard output; it appears only when complete (.gz and .zst are compressed)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    session: SessionOptions,
+}
+
+impl Export {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let session = self.session.begin();
+        let mut index = LabelIndex::open(&self.path)?;
+        let mut output = self.output.as_deref().map_or_else(|| Ok(Output::standard()), Output::create)?;
+        let mut records = 0;
+        index.for_each(|record| {
+            session.run.check()?;
+            records += 1;
+            let tokens: Vec<String> = record.hashes.iter().map(|hash| format!("{hash:016x}")).collect();
+            let line = json!({"id": record.id, "tokens": tokens.join(" ")});
+            Ok::<_, anyhow::Error>(writeln!(output, "{line}").map_err(|error| output.failure(&error))?)
+        })?;
+        output.finish()?;
+        session.summarize(&[format!("{} written", count(records, "record"))]);
+        Ok(())
+    }
+}

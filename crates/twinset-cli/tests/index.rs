@@ -1,0 +1,187 @@
+//! `twinset index`: what a user sees of it.
+
+mod common;
+
+use common::Folder;
+
+const DOCS: &str = "id,text\na,the old bridge near the mill was closed last night\nb,the old bridge near the mill was closed today\n\
+                    c,dry and warm weather in the south\nd,\ne,the old bridge near the mill was closed last night\n";
+
+fn message(folder: &Folder, command: &str) -> (Option<i32>, String) {
+    let output = folder.run(command);
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn records_are_added_found_and_removed() {
+    for path in ["news", "news.labels"] {
+        let folder = Folder::with(&[
+            ("docs.csv", DOCS.as_bytes()),
+            ("more.csv", b"id,text\nc,the old bridge near the mill was closed today\n"),
+        ]);
+        let run = |command: &str| folder.stdout(&command.replace("PATH", path));
+        run("index create PATH --kind labels");
+        let (code, summary) = message(&folder, &format!("index add {path} docs.csv"));
+        assert!(code == Some(0) && summary.contains("5 records added, 0 replaced"), "{summary}");
+        let found = run("index query PATH --threshold 0.5 --id a");
+        assert_eq!(found, "query,id,similarity\na,e,1\na,b,0.7272727272727273\n");
+        let found = run("index query PATH --threshold 1/10 --probability 0.99 --like bridge");
+        assert_eq!(found, "query,id,similarity\n-,b,0.1111111111111111\n-,a,0.1\n-,e,0.1\n");
+        assert_eq!(
+            run("index query PATH --threshold 0.9 docs.csv"),
+            "query,id,similarity\na,a,1\na,e,1\nb,b,1\nc,c,1\ne,a,1\ne,e,1\n"
+        );
+        assert_eq!(
+            run("index join PATH --threshold 0.6"),
+            "left,right,similarity\na,b,0.7272727272727273\na,e,1\nb,e,0.7272727272727273\n"
+        );
+        assert_eq!(run("index count PATH --threshold 0.6,0.9"), "threshold,pairs\n0.6,3\n0.9,1\n");
+        assert_eq!(run("index count PATH docs.csv --threshold 0.9"), "threshold,pairs\n0.9,6\n");
+        assert_eq!(run("index count PATH --like weather --threshold 0.1"), "threshold,pairs\n0.1,1\n");
+        // One that exists is replaced, and keeps its place.
+        let (_, summary) = message(&folder, &format!("index add {path} more.csv"));
+        assert!(summary.contains("0 records added, 1 replaced"), "{summary}");
+        assert_eq!(run("index query PATH --threshold 0.9 --id b"), "query,id,similarity\nb,c,1\n");
+        let (_, summary) = message(&folder, &format!("index remove {path} b nobody b"));
+        assert!(summary.contains("1 record removed\n1 id not in the index"), "{summary}");
+        assert_eq!(
+            run("index query PATH --threshold 0.6 --id c"),
+            "query,id,similarity\nc,a,0.7272727272727273\nc,e,0.7272727272727273\n"
+        );
+        let stats: serde_json::Value = serde_json::from_str(&run("index stats PATH")).unwrap();
+        assert_eq!(
+            (&stats["records"], &stats["labels"], &stats["settings"]["labels"]["trees"]),
+            (&4.into(), &60.into(), &20.into())
+        );
+        assert_eq!(folder.run(&format!("index check {path}")).status.code(), Some(0));
+        // What is exported is joined exactly.
+        run("index export PATH --output out.jsonl");
+        assert_eq!(
+            run("join out.jsonl --text tokens --tokens items --threshold 0.6"),
+            run("index join PATH --threshold 0.6")
+        );
+        run("index create other");
+        run("index add other docs.csv");
+        assert_eq!(
+            run("index join PATH other --threshold 0.99"),
+            "left,right,similarity\na,a,1\na,e,1\nc,b,1\ne,a,1\ne,e,1\n"
+        );
+        assert_eq!(run("index count PATH other --threshold 0.99"), "threshold,pairs\n0.99,5\n");
+    }
+}
+
+#[test]
+fn resources_of_rdf_are_compared_by_their_terms() {
+    let triples = "<http://x/a> <http://c/p> \"1\" .\n<http://x/a> <http://c/q> \"two words\" .\n<http://x/b> <http://c/p> \"1\" .\n\
+                   <http://x/b> <http://c/q> \"two words\" .\n<http://x/b> <http://c/r> \"3\" .\n";
+    let folder = Folder::with(&[("a.nt", triples.as_bytes())]);
+    folder.stdout("index create people");
+    folder.stdout("index add people a.nt");
+    let found = folder.stdout("index query people --threshold 0.6 --id http://x/a");
+    assert_eq!(found, "query,id,similarity\nhttp://x/a,http://x/b,0.6666666666666666\n");
+    assert_eq!(folder.stdout("index query people --threshold 0.9 a.nt").lines().count(), 3);
+}
+
+#[test]
+fn wrong_usage_and_damage_are_told() {
+    let folder = Folder::with(&[
+        ("docs.csv", DOCS.as_bytes()),
+        ("plain.txt", b"one two\nthree\n"),
+        ("foreign/file.txt", b"mine"),
+        ("fake/labels.sqlite", &[b'x'; 5000]),
+        ("fake.labels", b"twinsetLxxxxxxxxxxxxxxxxxxxxxxx"),
+        ("none.labels", b"something else"),
+    ]);
+    folder.stdout("index create news --tokens words --trees 5 --bits 20");
+    folder.stdout("index add news docs.csv");
+    folder.stdout("index create file.labels");
+    folder.stdout("index add file.labels plain.txt");
+    for (command, code, reason) in [
+        ("index create news", 1, "exists and is not empty"),
+        ("index create foreign", 1, "exists and is not empty"),
+        ("index create fake.labels", 1, "this file exists"),
+        ("index create x --trees 0", 2, "a number of trees"),
+        ("index create x --bits 65", 2, "a number of bits"),
+        ("index create x --kind other", 2, "is not a kind of index"),
+        ("index create x --tokens lines --stem english", 2, "is not"),
+        ("index stats foreign", 1, "there is no index in this folder"),
+        ("index stats absent", 1, "twinset index create"),
+        ("index stats fake", 1, "damaged"),
+        ("index stats fake.labels", 1, "damaged"),
+        ("index stats none.labels", 1, "this is no file of labels"),
+        ("index stats absent.labels", 1, "cannot be opened"),
+        ("index add news plain.txt", 2, "record 1 has no id, and the index has records already"),
+        ("index add news docs.csv --tokens qgrams:3", 1, "made with other token options"),
+        ("index query news --threshold 0.5 --id nobody", 2, "there is no record `nobody`"),
+        ("index query news --threshold 0.5", 2, "near duplicates of what?"),
+        ("index query news --threshold 2 --id a", 2, "the threshold 2"),
+        ("index query news --threshold 0.5 --id a --probability 1", 2, "a probability between 0 and 1"),
+        (
+            "index query news --threshold 0.01 --id a --probability 0.999",
+            2,
+            "5 trees cannot find pairs on that threshold with that probability: it takes 10",
+        ),
+        ("index query news --threshold 0.5 --like x --tokens lines", 1, "made with other token options"),
+        ("index join news file.labels --threshold 0.5", 1, "its token options are not those of file.labels"),
+        (
+            "index stats postgres://me:secret@127.0.0.1:1/db",
+            1,
+            "postgres://me@127.0.0.1:1/db?index=twinset: the database does not answer",
+        ),
+        (
+            "index stats mysql://me:secret@127.0.0.1:1/db?index=a",
+            1,
+            "mysql://me@127.0.0.1:1/db?index=a: the database does not answer",
+        ),
+        ("index stats mysql://me:secret@127.0.0.1:1/db?index=A;B", 2, "cannot be the name of an index"),
+    ] {
+        let (actual, text) = message(&folder, command);
+        assert!(actual == Some(code) && text.contains(reason), "{command}: {actual:?} {text}");
+        assert!(!text.contains("secret"), "{command}: {text}");
+    }
+    assert_eq!(folder.stdout("index query news --threshold 0.5 --like bridge --tokens words"), "query,id,similarity\n");
+    // A bad record ends the addition; what was added before stays, and the message says so.
+    let mut broken = "{\"id\": \"x\", \"text\": \"one\"}\n".repeat(1);
+    broken += &(0..30_000)
+        .map(|n| {
+            format!("{{\"id\": \"x{n}\", \"text\": \"some words {n} and many more of them to fill the block\"}}\n")
+        })
+        .collect::<String>();
+    broken += "{\n";
+    std::fs::write(folder.path("broken.jsonl"), broken).unwrap();
+    let (code, text) = message(&folder, "index add news broken.jsonl --batch 1000");
+    assert!(
+        code == Some(1) && text.contains("broken.jsonl:30002") && text.contains("which stays; then it ended"),
+        "{text}"
+    );
+    let stays: u64 = text.split("error: ").nth(1).unwrap().split(' ').next().unwrap().replace(',', "").parse().unwrap();
+    let stats: serde_json::Value = serde_json::from_str(&folder.stdout("index stats news")).unwrap();
+    assert_eq!(stats["records"], stays + 5);
+    assert!(stays.is_multiple_of(1000));
+}
+
+#[test]
+fn newer_and_damaged_indexes_are_noticed() {
+    let folder = Folder::with(&[("docs.csv", DOCS.as_bytes())]);
+    folder.stdout("index create news");
+    folder.stdout("index add news docs.csv");
+    let database = rusqlite::Connection::open(folder.path("news/labels.sqlite")).unwrap();
+    database.execute("DELETE FROM labels WHERE tree = 3 AND record = 2", []).unwrap();
+    let output = folder.run("index check news");
+    let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && told.contains("1 labels of record `b` are missing"), "{told}");
+    assert!(told.contains("restore it from a copy"), "{told}");
+    database.execute("UPDATE settings SET json = replace(json, '\"version\":1', '\"version\":9')", []).unwrap();
+    let (code, text) = message(&folder, "index stats news");
+    assert!(code == Some(1) && text.contains("written by a newer version of twinset (format 9"), "{text}");
+    // A file of labels in which one bit has changed.
+    folder.stdout("index create file.labels");
+    folder.stdout("index add file.labels docs.csv");
+    let whole = std::fs::read(folder.path("file.labels")).unwrap();
+    for at in (0..whole.len()).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 4;
+        std::fs::write(folder.path("file.labels"), bytes).unwrap();
+        assert_eq!(folder.run("index stats file.labels").status.code(), Some(1), "byte {at}");
+    }
+}
