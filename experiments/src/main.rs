@@ -4,6 +4,7 @@ mod growth;
 mod peers;
 mod ppjoin;
 mod process;
+mod rdfsim;
 mod sketches;
 mod source;
 mod speed;
@@ -23,6 +24,7 @@ enum Experiment {
     Growth(growth::Growth),
     Peers(peers::Peers),
     Ppjoin(ppjoin::Ppjoin),
+    Rdfsim(rdfsim::Rdfsim),
     Sketches(sketches::Sketches),
     Speed(speed::Speed),
 }
@@ -32,6 +34,7 @@ fn main() -> anyhow::Result<()> {
         Experiment::Growth(experiment) => experiment.run(),
         Experiment::Peers(experiment) => experiment.run(),
         Experiment::Ppjoin(experiment) => experiment.run(),
+        Experiment::Rdfsim(experiment) => experiment.run(),
         Experiment::Sketches(experiment) => experiment.run(),
         Experiment::Speed(experiment) => experiment.run(),
     }
@@ -41,4 +44,9 @@ fn write_page(path: &Path, title: &str, body: &Markup) -> anyhow::Result<()> {
     let mut output = Output::create(path)?;
     output.write_all(page(title, body).as_bytes()).map_err(|error| output.failure(&error))?;
     Ok(output.finish()?)
+}
+
+fn print_table(header: &[&str], rows: &[Vec<String>]) {
+    println!("{}", header.join(" | "));
+    rows.iter().for_each(|row| println!("{}", row.join(" | ")));
 }

@@ -13,7 +13,7 @@ use twinset::{
 use twinset_report::{Chart, Line, table};
 
 use crate::source::{Source, SourceOptions};
-use crate::write_page;
+use crate::{print_table, write_page};
 
 /// Sketches: p(r) measured against the formula, and the method against exact joins as its settings vary
 #[derive(clap::Args)]
@@ -157,9 +157,4 @@ impl Sketches {
 fn sketch<'t>(texts: impl Iterator<Item = &'t str>, permutations: u32, seed: u64) -> anyhow::Result<TokenBlock> {
     let options = TokenOptions { tokens: Some("items".parse()?), ..TokenOptions::default() };
     Ok(Tokenizer::sketching(&options, (permutations, seed), &Run::default())?.block(texts)?)
-}
-
-fn print_table(header: &[&str], rows: &[Vec<String>]) {
-    println!("{}", header.join(" | "));
-    rows.iter().for_each(|row| println!("{}", row.join(" | ")));
 }

@@ -37,3 +37,27 @@ fn sketches_are_compared_with_the_formula_and_with_exact_joins() {
     assert_eq!(rows.count(), 12, "{text}");
     assert!(std::fs::read_to_string(folder.path().join("sketches.html")).unwrap().contains("<svg"));
 }
+
+#[test]
+fn labels_are_measured_in_four_homes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("experiments").unwrap();
+    let args = ["rdfsim", "--records", "400", "--queries", "50", "--growth", "100"];
+    let output = command.current_dir(folder.path()).args(args).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    // The paper's first table, in which no cell differs.
+    assert!(
+        text.contains("0.8 | 24 | 23 | 23 | 22 | 21 | 21 | 20 | 19 | 18 | 16\n0.9 | 49 |") && !text.contains("paper"),
+        "{text}"
+    );
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(" | ").collect()).collect();
+    let measured = rows.iter().filter(|row| row.len() == 5).skip(1);
+    assert_eq!(measured.clone().count(), 4 * 2 * 10, "{text}");
+    // Every home has the same labels, so all find the same.
+    let recall = |home: &str| measured.clone().filter(|row| row[0] == home).map(|row| row[3]).collect::<Vec<_>>();
+    for home in ["SQLite", "PostgreSQL", "MariaDB"] {
+        assert_eq!(recall(home), recall("main memory"));
+    }
+    assert!(std::fs::read_to_string(folder.path().join("rdfsim.html")).unwrap().contains("<svg"));
+}

@@ -40,6 +40,7 @@ fn test(full: bool) -> anyhow::Result<()> {
     cargo("package --package twinset --allow-dirty --quiet", &[])?;
     if full {
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
+        cargo("test --package twinset-cli --test crash", &[("TWINSET_KILLS", "200")])?;
         large_collection()?;
         cargo("run --release --package experiments -- peers --records 2000 --output target/peers.html", &[])?;
     }

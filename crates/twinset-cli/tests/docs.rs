@@ -121,9 +121,9 @@ fn links_lead_somewhere() {
 /// Paths in code spans, such as `crates/twinset/src/lib.rs` or `join/ppjoin.rs::join`, must exist.
 #[test]
 fn named_source_files_exist() {
-    let crates = ["twinset", "twinset-io", "twinset-cli"];
+    let crates = ["twinset", "twinset-io", "twinset-index", "twinset-cli"];
     let folders = crates.iter().flat_map(|name| ["src", "tests"].map(|folder| format!("crates/{name}/{folder}")));
-    let sources: Vec<String> = folders.chain([String::new()]).collect();
+    let sources: Vec<String> = folders.chain(["crates".to_owned(), String::new()]).collect();
     for page in pages().iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
         let text = std::fs::read_to_string(page).unwrap();
         for event in Parser::new_ext(&text, Options::all()) {

@@ -141,7 +141,7 @@ fn wrong_usage_and_damage_are_told() {
     }
     assert_eq!(folder.stdout("index query news --threshold 0.5 --like bridge --tokens words"), "query,id,similarity\n");
     // A bad record ends the addition; what was added before stays, and the message says so.
-    let mut broken = "{\"id\": \"x\", \"text\": \"one\"}\n".repeat(1);
+    let mut broken = "{\"id\": \"x\", \"text\": \"one\"}\n".to_owned();
     broken += &(0..30_000)
         .map(|n| {
             format!("{{\"id\": \"x{n}\", \"text\": \"some words {n} and many more of them to fill the block\"}}\n")
