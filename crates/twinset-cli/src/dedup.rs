@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use twinset::{
-    DedupOptions, Deduped, EstimateOptions, JoinOptions, Keep, Link, Links, Pair, Records, Seconds, Stats, Strings,
-    TokenOptions, by_field, by_length,
+    DedupOptions, Deduped, EstimateOptions, JoinOptions, Keep, Link, Links, Method, Pair, Records, Seconds, Stats,
+    Strings, TokenOptions, by_field, by_length,
 };
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, Values, check_outputs};
@@ -146,7 +146,7 @@ impl Dedup {
         if self.stream {
             return self.run_stream(&session, &sides[0], stop_words);
         }
-        let search = Search::new(&self.join, &self.tokens, &self.estimate)?;
+        let search = Search::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
         sides[0].spool(&session.run)?;
         let outputs = self.open(&sides, stop_words)?;
         let extra: Vec<String> = self.show.iter().chain(&self.same).chain(self.dedup.keep.field()).cloned().collect();
@@ -230,7 +230,9 @@ impl Dedup {
 
     fn keeping<'a>(&self, search: &Search<'a>, extra: &'a [String]) -> Keeping<'a> {
         // A choice among pairs needs the pairs of equal texts as well, and a second reading the same numbers.
-        let once = self.join.top.is_none() && !self.join.best && !self.estimate.verify;
+        // Labels depend on the order in which tokens come up, and so on which of two equal texts is tokenised.
+        let is_labelled = self.estimate.method == Method::Labels;
+        let once = self.join.top.is_none() && !self.join.best && !self.estimate.verify && !is_labelled;
         let apart = self.same.as_ref().map(|_| self.show.len());
         Keeping {
             content: search.content(),

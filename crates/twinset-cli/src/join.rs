@@ -75,7 +75,7 @@ impl Join {
         if let Some((_, settings)) = &sketched {
             self.estimate = settings.estimate(&self.estimate, &self.tokens)?;
         }
-        let search = Search::new(&self.join, &self.tokens, &self.estimate)?;
+        let search = Search::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
         let mut sides = self.inputs()?;
         if self.estimate.verify {
             sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;

@@ -20,6 +20,7 @@ impl<'a> Search<'a> {
         join: &JoinOptions,
         tokens: &'a TokenOptions,
         estimate: &'a EstimateOptions,
+        run: &Run,
     ) -> anyhow::Result<Self> {
         let mut wanted = join.clone();
         let joined = match estimate.method {
@@ -37,6 +38,10 @@ impl<'a> Search<'a> {
             Method::Exact => join.clone(),
             Method::Labels if estimate.verify || estimate.agree.is_some() => {
                 let reason = "--verify and --agree are for sketches; pairs found by labels are checked exactly";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
+            Method::Labels if run.memory.is_some() => {
+                let reason = "labels are held in memory; leave out --memory, or find pairs exactly";
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Labels => estimate.of_labels(join)?,

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates that have layers, each from top to bottom.
-const CRATES: [(&str, &[&str]); 2] = [
+const CRATES: [(&str, &[&str]); 3] = [
+    ("twinset-index", &["error", "settings", "labels"]),
     ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),
     (
         "twinset-io",
@@ -71,6 +72,6 @@ fn no_module_imports_from_a_layer_below_its_own() {
                 }
             }
         }
-        assert!(checked > 20, "only {checked} imports were found in {name}");
+        assert!(checked >= 10, "only {checked} imports were found in {name}");
     }
 }

@@ -96,7 +96,7 @@ fn every_syntax_says_the_same() {
     std::fs::write(folder.path("both/1.nt"), "<http://x/a> <http://c/p> \"1\" .\n_:b <http://c/p> \"1\" .\n").unwrap();
     std::fs::write(folder.path("both/2.ttl"), "<http://x/a> <http://c/p> \"2\" . _:b <http://c/p> \"2\" .").unwrap();
     let pairs = folder.stdout("join both --threshold 0.5");
-    assert_eq!(pairs, "left,right,similarity\nhttp://x/a,_:b,0.5\nhttp://x/a,_:b.2,0.5\n");
+    assert_eq!(pairs, "left,right,similarity\nhttp://x/a,_:b,0.5\nhttp://x/a,_:b#2,0.5\n");
 }
 
 #[test]
@@ -170,6 +170,12 @@ fn hostile_files_are_refused_with_their_line() {
     }
     let laughs = laughs + "]>\n" + &body("&a29;");
     let external = format!("<!DOCTYPE rdf [<!ENTITY a SYSTEM \"file:///etc/passwd\">]>\n{}", body("&a;"));
+    let small = laughs.replace("DOCTYPE", "doctype");
+    let late = format!("<!--{}-->{laughs}", "x".repeat(70_000));
+    let wide: Vec<u8> = [0xFF, 0xFE].into_iter().chain(laughs.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let hidden = format!("<!DOCTYPE rdf [<!ENTITY a \"ha\">\n<!ENTITY b \">&a;&a;\">]>\n{}", body("&b;"));
+    let utf16 = format!("<?xml version='1.0' encoding='UTF-16'?>\n{}", body("wide"));
+    let utf16: Vec<u8> = [0xFE, 0xFF].into_iter().chain(utf16.encode_utf16().flat_map(u16::to_be_bytes)).collect();
     let plain = format!("<!DOCTYPE rdf [<!ENTITY a \"fine\">]>\n{}", body("&a;"));
     let nested = format!("{head}{}", "<rdf:Description><c:p>\n".repeat(100_000));
     let long = body(&"x".repeat(3 << 20));
@@ -193,6 +199,11 @@ fn hostile_files_are_refused_with_their_line() {
     let folder = Folder::with(&[
         ("laughs.rdf", laughs.as_bytes()),
         ("external.rdf", external.as_bytes()),
+        ("small.rdf", small.as_bytes()),
+        ("late.rdf", late.as_bytes()),
+        ("wide.rdf", &wide),
+        ("hidden.rdf", hidden.as_bytes()),
+        ("utf16.rdf", &utf16),
         ("plain.rdf", plain.as_bytes()),
         ("nested.rdf", nested.as_bytes()),
         ("long.rdf", long.as_bytes()),
@@ -214,6 +225,11 @@ fn hostile_files_are_refused_with_their_line() {
     for (command, reason) in [
         ("laughs.rdf", "it declares entities, which can grow without end; say --allow-entities"),
         ("laughs.rdf --allow-entities", "an entity is made of others"),
+        ("small.rdf", "it declares entities"),
+        ("late.rdf", "it declares entities"),
+        ("late.rdf --allow-entities", "it declares entities"),
+        ("wide.rdf", "it declares entities"),
+        ("hidden.rdf --allow-entities", "an entity is made of others"),
         ("external.rdf --allow-entities", "an entity stands outside of the document"),
         ("plain.rdf", "--allow-entities"),
         ("nested.rdf", "before its element <rdf:RDF> is closed"),
@@ -236,6 +252,7 @@ fn hostile_files_are_refused_with_their_line() {
         ("plain.rdf --allow-entities", "0\n"),
         ("broken.nt --rejects r.csv", "1\n"),
         ("invalid.nt --rejects r.csv", "1\n"),
+        ("utf16.rdf", "0\n"),
         ("chain.nt", "0\n"),
         ("ring.nt --resources all", "499500\n"),
         ("clique.nt", "1\n"),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use twinset::{LabelOptions, TokenOptions};
+use twinset::{LabelOptions, TokenKind, TokenOptions};
 
 use crate::{Error, Result};
 
@@ -57,7 +57,12 @@ impl Settings {
 
     /// Refuses token options that were given and are others.
     pub fn check_tokens(&self, tokens: &TokenOptions, index: &str) -> Result<()> {
-        let told = TokenOptions { tokens: tokens.tokens.or(self.tokens.tokens), ..tokens.clone() };
+        // Where the index was made without a word about tokens, the input tells whether they are words or lines.
+        let kind = match (self.tokens.tokens, tokens.tokens) {
+            (None, Some(TokenKind::Words | TokenKind::Lines)) => None,
+            (own, given) => given.or(own),
+        };
+        let told = TokenOptions { tokens: kind, ..tokens.clone() };
         if *tokens == TokenOptions::default() || told == self.tokens {
             return Ok(());
         }

@@ -161,7 +161,7 @@ fn replaces_and_removes(place: &Place<'_>) {
         LabelIndex::label(&labeler, "r25".to_owned(), vec![1]),
         LabelIndex::label(&labeler, "r25".to_owned(), vec![2]),
     ];
-    assert_eq!(index.add(twice).unwrap(), Added { new: 0, replaced: 1 });
+    assert_eq!(index.add(twice).unwrap(), Added { new: 0, replaced: 2 });
     assert_eq!(index.find("r25").unwrap().unwrap().hashes, [2]);
     let ids = ["A", "a", "a ", "ä", "a\u{308}", "'; DROP TABLE x; --", "日本\n\t\"", ""];
     let records = ids.iter().map(|id| LabelIndex::label(&labeler, (*id).to_owned(), vec![7, 8, 9])).collect();
@@ -200,7 +200,7 @@ fn takes_a_batch_whole(place: &Place<'_>) {
     let message = index.add(vec![fine.clone(), long]).unwrap_err().to_string();
     assert!(message.contains("at most 2000"), "{message}");
     assert_eq!(index.len().unwrap(), 0);
-    // A label that occurs twice cannot be kept, and takes the batch with it.
+    // The longest id, and a set whose hashes take most of a megabyte.
     let longest = LabelIndex::label(&labeler, "x".repeat(2000), (0..100_000).collect());
     index.add(vec![fine, longest]).unwrap();
     assert_eq!(index.find(&"x".repeat(2000)).unwrap().unwrap().hashes.len(), 100_000);

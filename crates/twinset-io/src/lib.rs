@@ -24,7 +24,7 @@ pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
 pub use guard::is_guarded;
 pub use ids::Ids;
-pub use load::{Collection, Content, Copies, Held, Keeping, load, tokens_for};
+pub use load::{Collection, Content, Copies, Held, Keeping, are_rdf, load, tokens_for};
 pub use read::{Format, ReadOptions};
 pub use records::{Prepared, for_each_record};
 pub use size::ByteSize;

@@ -227,12 +227,19 @@ struct LoadedBlock {
     records: usize,
 }
 
+/// Whether a collection is one of RDF. Its files are all of it, or none.
+pub fn are_rdf(inputs: &Inputs, options: &ReadOptions) -> Result<bool> {
+    let first = inputs.files.first().map(|file| format_of(file, options)).transpose()?;
+    Ok(first.and_then(Format::syntax).is_some())
+}
+
 /// What tokens are, where the user does not say it: lines for resources of RDF, whose terms these are, otherwise words.
 pub fn tokens_for(collections: &[Inputs], options: &ReadOptions, tokens: &TokenOptions) -> Result<TokenOptions> {
-    let files = collections.iter().filter_map(|inputs| inputs.files.first());
-    let formats: Vec<Format> = files.map(|file| format_of(file, options)).collect::<Result<_>>()?;
-    let are_resources = options.text.is_empty() && formats.iter().all(|format| format.syntax().is_some());
-    let kind = if are_resources && !formats.is_empty() { TokenKind::Lines } else { TokenKind::Words };
+    let mut are_resources = options.text.is_empty();
+    for inputs in collections {
+        are_resources &= are_rdf(inputs, options)?;
+    }
+    let kind = if are_resources { TokenKind::Lines } else { TokenKind::Words };
     Ok(TokenOptions { tokens: tokens.tokens.or(Some(kind)), ..tokens.clone() })
 }
 

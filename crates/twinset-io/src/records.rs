@@ -27,7 +27,7 @@ impl<P> Prepared<P> {
 }
 
 /// Reads a collection, calls `prepare` for each text on all threads, and `take` for some records at a time, in their order.
-/// Little more than these is in memory at once. Returns how many bad records were rejected.
+/// As a rule little more than these is in memory at once. Returns how many bad records were rejected.
 pub fn for_each_record<P: Send, E: From<Error> + Send>(
     inputs: &Inputs,
     options: &ReadOptions,
@@ -84,6 +84,9 @@ struct Line<P, E, T> {
 
 impl<P, E, T: FnMut(Vec<Prepared<P>>) -> Result<(), E>> Line<P, E, T> {
     fn arrive(&mut self, index: usize, total: u64, records: Vec<Prepared<P>>) -> Result<()> {
+        if self.failure.is_some() {
+            return Err(twinset::Error::Cancelled.into());
+        }
         self.arrived.insert(index, (total, records));
         while let Some((total, mut records)) = self.arrived.remove(&self.next) {
             records.iter_mut().for_each(|record| record.number += self.before);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use twinset::{Labeler, TokenOptions};
 use twinset_index::labels::{Added, LabelIndex, Labelled};
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::{Prepared, ReadOptions, for_each_record};
+use twinset_io::{Prepared, ReadOptions, are_rdf, for_each_record};
 
-use super::hasher;
+use super::{check_written, hasher};
 use crate::session::{SessionOptions, count};
 
 /// Adds records; one whose id exists takes the place of the old one
@@ -42,17 +42,21 @@ impl Add {
         let session = self.session.begin();
         let mut index = LabelIndex::open(&self.path)?;
         let inputs = Inputs::find(&self.input, self.read.format)?;
+        check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), [&self.read.rejects])?;
         let hasher = hasher(&index, Some(&inputs), &self.read, &self.tokens)?;
         let labeler = Labeler::new(index.settings().labels, index.settings().seed)?;
         let has_records = !index.is_empty()?;
+        let are_resources = are_rdf(&inputs, &self.read)?;
         let mut added = Added::default();
         let prepare = |text: &str| -> twinset_io::Result<Labelled> {
             Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?))
         };
         let mut take = |records: Vec<Prepared<Labelled>>| -> anyhow::Result<()> {
-            if let Some(record) = records.iter().find(|record| record.id.is_none() && has_records) {
+            // Names of blank nodes mean nothing outside of their file.
+            let is_unnamed = |id: Option<&String>| id.is_none_or(|id| are_resources && id.starts_with("_:"));
+            if let Some(record) = records.iter().find(|record| has_records && is_unnamed(record.id.as_ref())) {
                 let reason = format!(
-                    "record {} has no id, and the index has records already: a number would take the place of another record; \
+                    "record {} has no id of its own, and the index has records already: a number would take the place of another record; \
                      name a field with --id",
                     record.number
                 );
@@ -66,8 +70,10 @@ impl Add {
         };
         let rejected = for_each_record(&inputs, &self.read, &session.run, prepare, self.batch as usize, &mut take);
         let done = format!("{} added, {} replaced", count(added.new, "record"), added.replaced);
-        let rejected = rejected.map_err(|error| {
-            if added == Added::default() { error } else { error.context(format!("{done}, which stays; then it ended")) }
+        let rejected = rejected.inspect_err(|_| {
+            if added != Added::default() {
+                session.summarize(&[format!("{done}, which stays; then it ended")]);
+            }
         })?;
         let mut lines = vec![done];
         if let Some(file) = &self.read.rejects {

@@ -6,10 +6,13 @@ mod pairs;
 mod query;
 mod upkeep;
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, Subcommand};
 use twinset::{TokenHasher, TokenOptions};
 use twinset_index::labels::LabelIndex;
 use twinset_io::read::Inputs;
+use twinset_io::write::check_outputs;
 use twinset_io::{ReadOptions, tokens_for};
 
 /// Keeps records in an index, and finds near duplicates in it at any threshold
@@ -66,6 +69,19 @@ struct Promise {
     probability: f64,
 }
 
+/// Refuses outputs that would replace one another, an input, or the index.
+fn check_written<'a>(
+    path: &str,
+    inputs: &[PathBuf],
+    outputs: impl IntoIterator<Item = &'a Option<PathBuf>>,
+) -> twinset_io::Result<()> {
+    let home = Path::new(path);
+    let own = [home.to_owned(), home.join("labels.sqlite")];
+    let inputs: Vec<PathBuf> = inputs.iter().chain(&own).cloned().collect();
+    let outputs = outputs.into_iter().flatten().map(PathBuf::as_path);
+    check_outputs(outputs.filter(|output| output.as_os_str() != "-"), &inputs)
+}
+
 /// Turns texts into token hashes as the index wants them. Token options that are given must be those of the index.
 fn hasher(
     index: &LabelIndex,
@@ -75,9 +91,10 @@ fn hasher(
 ) -> anyhow::Result<TokenHasher> {
     let settings = index.settings();
     settings.check_tokens(given, index.name())?;
+    let tokens = TokenOptions { tokens: settings.tokens.tokens.or(given.tokens), ..settings.tokens.clone() };
     let tokens = match inputs {
-        Some(inputs) => tokens_for(std::slice::from_ref(inputs), read, &settings.tokens)?,
-        None => settings.tokens.clone(),
+        Some(inputs) => tokens_for(std::slice::from_ref(inputs), read, &tokens)?,
+        None => tokens,
     };
     Ok(TokenHasher::new(&tokens)?)
 }

@@ -7,8 +7,8 @@ use twinset_index::labels::{LabelIndex, Pair, Query};
 use twinset_io::OutputOptions;
 use twinset_io::write::{Kind, Table, Value};
 
-use super::Promise;
 use super::query::Asked;
+use super::{Promise, check_written};
 use crate::session::{SessionOptions, count};
 
 /// Finds all near duplicates within an index, or between two
@@ -43,6 +43,7 @@ impl Join {
         let mut other = self.other.as_deref().map(LabelIndex::open).transpose()?;
         let query = Query { threshold: self.threshold, probability: self.promise.probability };
         index.check(&query)?;
+        check_written(&self.path, &[], [&self.output.output])?;
         let (output, format) = self.output.open()?;
         let columns = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
         let mut table = Table::create(output, format, columns)?;
@@ -111,6 +112,7 @@ impl Count {
             .map(|&threshold| Query { threshold, probability: self.promise.probability })
             .collect();
         queries.iter().try_for_each(|query| index.check(query))?;
+        self.asked.check_written(&self.path, &self.output)?;
         let (output, format) = self.output.open()?;
         let mut table = Table::create(output, format, [("threshold", Kind::Text), ("pairs", Kind::Whole)])?;
         let mut counts = vec![0u64; queries.len()];

@@ -8,7 +8,7 @@ use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value};
 use twinset_io::{Error, OutputOptions, ReadOptions, for_each_record};
 
-use super::{Promise, hasher};
+use super::{Promise, check_written, hasher};
 use crate::session::{SessionOptions, count};
 
 /// Finds the records of an index that are near duplicates of others
@@ -68,18 +68,26 @@ impl Asked {
         !self.input.is_empty() || self.like.is_some() || self.read.id.is_some()
     }
 
+    /// Refuses outputs that would replace one another, an input, or the index.
+    pub(super) fn check_written(&self, path: &str, output: &OutputOptions) -> anyhow::Result<()> {
+        let inputs =
+            Inputs::find(&self.input, self.read.format).map(|inputs| inputs.paths().cloned().collect::<Vec<_>>());
+        // What is no file is told of later.
+        Ok(check_written(path, &inputs.unwrap_or_default(), [&output.output, &self.read.rejects])?)
+    }
+
     /// The files, if there are any.
     pub(super) fn paths(&self) -> &[PathBuf] {
         &self.input
     }
 
-    /// Calls `visit` for all that is asked, in order.
+    /// Calls `visit` for all that is asked, in order. Returns how many bad records were rejected.
     pub(super) fn for_each(
         mut self,
         index: &mut LabelIndex,
         run: &Run,
         mut visit: impl FnMut(&mut LabelIndex, Asking) -> anyhow::Result<()> + Send,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<u64> {
         read_stop_words(&mut self.tokens)?;
         let inputs = (!self.input.is_empty()).then(|| Inputs::find(&self.input, self.read.format)).transpose()?;
         let hasher = hasher(index, inputs.as_ref(), &self.read, &self.tokens)?;
@@ -91,18 +99,19 @@ impl Asked {
                         visit(index, Asking { name: record.name(), hashes: record.content, number: None })
                     })
                 };
-                for_each_record(&inputs, &self.read, run, prepare, BATCH, take)?;
-                Ok(())
+                for_each_record(&inputs, &self.read, run, prepare, BATCH, take)
             }
             (None, Some(text), None) => {
                 let hashes = hasher.hashes(text)?;
-                visit(index, Asking { name: "-".to_owned(), hashes, number: None })
+                visit(index, Asking { name: "-".to_owned(), hashes, number: None })?;
+                Ok(0)
             }
             (None, None, Some(id)) => {
                 let found = index.find(id)?;
                 let record =
                     found.ok_or_else(|| Error::Usage(format!("there is no record `{id}` in {}", index.name())))?;
-                visit(index, Asking { name: record.id, hashes: record.hashes, number: Some(record.number) })
+                visit(index, Asking { name: record.id, hashes: record.hashes, number: Some(record.number) })?;
+                Ok(0)
             }
             _ => {
                 let reason = "near duplicates of what? Name files, or a record with --id, or a text with --like";
@@ -118,11 +127,13 @@ impl Query {
         let mut index = LabelIndex::open(&self.path)?;
         let query = labels::Query { threshold: self.threshold, probability: self.promise.probability };
         index.check(&query)?;
+        self.asked.check_written(&self.path, &self.output)?;
+        let rejects = self.asked.read.rejects.clone();
         let (output, format) = self.output.open()?;
         let columns = [("query", Kind::Text), ("id", Kind::Text), ("similarity", Kind::Real)];
         let mut table = Table::create(output, format, columns)?;
         let (mut queries, mut found) = (0, 0);
-        self.asked.for_each(&mut index, &session.run, |index, asking| {
+        let rejected = self.asked.for_each(&mut index, &session.run, |index, asking| {
             queries += 1;
             for hit in index.query(&asking.hashes, &query)? {
                 if Some(hit.number) != asking.number {
@@ -135,10 +146,14 @@ impl Query {
         session.clear_bar();
         table.finish()?;
         let promise = index.settings().labels.length(query.threshold, query.probability)?;
-        session.summarize(&[
+        let mut lines = vec![
             format!("{} found for {}", count(found, "near duplicate"), count(queries, "record")),
             format!("{promise} bits of labels; each was found with probability {} at least", query.probability),
-        ]);
+        ];
+        if let Some(file) = rejects {
+            lines.push(format!("{} left out, see {}", count(rejected, "bad record"), file.display()));
+        }
+        session.summarize(&lines);
         Ok(())
     }
 }

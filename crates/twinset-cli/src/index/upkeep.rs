@@ -9,6 +9,7 @@ use serde_json::json;
 use twinset_index::labels::LabelIndex;
 use twinset_io::Output;
 
+use super::check_written;
 use crate::session::{SessionOptions, count, print};
 
 /// Says what is in an index, as JSON
@@ -89,7 +90,9 @@ impl Export {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
         let mut index = LabelIndex::open(&self.path)?;
-        let mut output = self.output.as_deref().map_or_else(|| Ok(Output::standard()), Output::create)?;
+        check_written(&self.path, &[], [&self.output])?;
+        let path = self.output.as_deref().filter(|path| path.as_os_str() != "-");
+        let mut output = path.map_or_else(|| Ok(Output::standard()), Output::create)?;
         let mut records = 0;
         index.for_each(|record| {
             session.run.check()?;

@@ -23,9 +23,13 @@ const DEFAULT_NAME: &str = "twinset";
 
 impl Address {
     pub(super) fn parse(text: &str) -> Result<Self> {
-        let is_postgres = ["postgres://", "postgresql://"].iter().any(|start| text.starts_with(start));
-        let is_mysql = ["mysql://", "mariadb://"].iter().any(|start| text.starts_with(start));
-        if !is_postgres && !is_mysql {
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let is_postgres = matches!(scheme.as_deref(), Some("postgres" | "postgresql"));
+        if !is_postgres && !matches!(scheme.as_deref(), None | Some("mysql" | "mariadb")) {
+            let reason = "an index lies in a folder, or at an address that begins with postgres:// or mysql://";
+            return Err(Error::Usage(reason.to_owned()));
+        }
+        if scheme.is_none() {
             let path = Path::new(text);
             let is_file = path.extension().is_some_and(|ending| ending == "labels");
             return Ok(if is_file { Self::File(path.to_owned()) } else { Self::Folder(path.to_owned()) });
@@ -81,6 +85,9 @@ mod tests {
         assert!(Address::parse("mysql://localhost/db?index=a-b").is_err());
         assert!(Address::parse("mysql://localhost/db?index=a\"; drop table x; --").is_err());
         assert!(!format!("{}", Address::parse("mysql://a:secret@[/db").unwrap_err()).contains("secret"));
+        let other = Address::parse("redis://me:secret@host").unwrap_err().to_string();
+        assert!(!other.contains("secret") && other.contains("postgres://"), "{other}");
+        assert!(matches!(Address::parse("POSTGRES://me@host/db"), Ok(Address::Postgres(..))));
         assert_eq!(Address::parse("some/folder").unwrap(), Address::Folder("some/folder".into()));
         assert_eq!(Address::parse("x.labels").unwrap(), Address::File("x.labels".into()));
     }

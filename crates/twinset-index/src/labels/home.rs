@@ -26,6 +26,9 @@ pub struct Labelled {
     pub labels: Vec<i64>,
 }
 
+/// Takes a record: its number, its id and its hashes.
+pub(crate) type Visit<'a> = dyn FnMut(i64, &str, &[u64]) + 'a;
+
 /// A place for records and labels. Every change is there wholly or not at all once the call returns, and survives whatever
 /// happens to this process afterwards. Writers wait for each other.
 pub(crate) trait Home: Send {
@@ -48,20 +51,27 @@ pub(crate) trait Home: Send {
     /// The record of this id.
     fn find(&mut self, id: &str) -> Result<Option<Stored>>;
 
-    /// All records whose label lies in the range given for some tree, each once, in order of their numbers.
-    fn candidates(&mut self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<Stored>>;
+    /// Calls `visit` for all records whose label lies in the range given for some tree, each once, in order of their
+    /// numbers.
+    fn candidates(&mut self, ranges: &[RangeInclusive<i64>], visit: &mut Visit<'_>) -> Result<()>;
 
     /// So many records with numbers above this one, in order.
     fn after(&mut self, number: i64, count: usize) -> Result<Vec<Stored>>;
 
-    /// The labels kept for a record, as tree and label, in order.
-    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<Vec<(u32, i64)>>;
+    /// How many of these labels, one for each tree, are kept for a record.
+    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<usize>;
 
     /// How many labels are kept in all.
     fn label_count(&mut self) -> Result<u64>;
 
     /// How many bytes it takes, if that can be told.
     fn bytes(&mut self) -> Result<Option<u64>>;
+
+    /// From now on, until [`release`](Self::release), all is read from the state of this moment, whatever others write.
+    fn hold(&mut self) -> Result<()>;
+
+    /// Sees what others have written since.
+    fn release(&mut self) -> Result<()>;
 
     /// What the home itself finds wrong with its files.
     fn damages(&mut self) -> Result<Vec<String>> {
@@ -74,6 +84,9 @@ pub(crate) const LONGEST_ID: usize = 2000;
 
 /// Refuses an id that is too long to be looked up.
 pub(crate) fn check_id(id: &str, index: &str) -> Result<()> {
+    if id.contains('\0') {
+        return Err(Error::index(index, "an id with a NUL character cannot be kept"));
+    }
     if id.len() <= LONGEST_ID {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::home::{Home, Labelled, Stored};
+use super::home::{Home, Labelled, Stored, Visit};
 use crate::{Error, Result, Settings};
 
 pub(super) struct Memory {
@@ -81,12 +81,13 @@ impl Memory {
 
     /// An index that is written to a file after each change.
     pub(super) fn create(path: &Path, settings: &Settings) -> Result<Self> {
+        let lock = lock(path)?;
         if path.exists() {
             return Err(Error::index(&path.display().to_string(), "this file exists; name a new one"));
         }
         let mut memory = Self::new(settings);
         memory.name = path.display().to_string();
-        memory.file = Some((path.to_owned(), lock(path)?));
+        memory.file = Some((path.to_owned(), lock));
         memory.save()?;
         Ok(memory)
     }
@@ -97,10 +98,14 @@ impl Memory {
         label: impl Fn(&Settings) -> Result<Box<dyn Fn(&[u64]) -> Vec<i64>>>,
     ) -> Result<Self> {
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| {
-            Error::index(&name, format!("cannot be opened: {error}; make it with `twinset index create`"))
-        })?;
+        let absent =
+            |error| Error::index(&name, format!("cannot be opened: {error}; make it with `twinset index create`"));
+        if let Err(error) = fs::metadata(path) {
+            return Err(absent(error));
+        }
+        // What another process writes now is read after it.
         let lock = lock(path)?;
+        let file = File::open(path).map_err(absent)?;
         let damaged = |reason: String| Error::index(&name, format!("it is damaged ({reason}); restore it from a copy"));
         let mut reader = Checked { inner: BufReader::new(file), hash: Xxh3::new() };
         let (settings, records) = read(&mut reader, &name).map_err(|error| match error {
@@ -124,8 +129,14 @@ impl Memory {
     fn save(&self) -> Result<()> {
         let Some((path, _)) = &self.file else { return Ok(()) };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let unchanged = |error: io::Error| {
+            Error::index(&self.name, format!("nothing was changed, as it cannot be written: {error}"))
+        };
         let written = || -> io::Result<()> {
             let temporary = tempfile::Builder::new().prefix(".twinset-").suffix(".partial").tempfile_in(folder)?;
+            if let Ok(existing) = fs::metadata(path) {
+                temporary.as_file().set_permissions(existing.permissions())?;
+            }
             let mut writer = Checked { inner: BufWriter::new(temporary.as_file()), hash: Xxh3::new() };
             write(&mut writer, self)?;
             let hash = writer.hash.digest();
@@ -134,10 +145,12 @@ impl Memory {
             drop(writer);
             temporary.as_file().sync_all()?;
             temporary.persist(path).map_err(|error| error.error)?;
-            File::open(folder)?.sync_all()
+            Ok(())
         };
-        written()
-            .map_err(|error| Error::index(&self.name, format!("nothing was changed, as it cannot be written: {error}")))
+        written().map_err(unchanged)?;
+        // The new file is there now; that its name survives a power failure is all that this adds.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
     }
 
     fn put(&mut self, number: i64, record: &Labelled) {
@@ -234,12 +247,17 @@ impl Home for Memory {
         Ok(self.numbers.get(id).and_then(|&number| self.stored(number)))
     }
 
-    fn candidates(&mut self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<Stored>> {
+    fn candidates(&mut self, ranges: &[RangeInclusive<i64>], visit: &mut Visit<'_>) -> Result<()> {
         let mut numbers: Vec<i64> =
             self.trees.iter().zip(ranges).flat_map(|(tree, range)| tree.records(range)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        Ok(numbers.into_iter().filter_map(|number| self.stored(number)).collect())
+        for number in numbers {
+            if let Some((id, hashes)) = self.records.get(&number) {
+                visit(number, id, hashes);
+            }
+        }
+        Ok(())
     }
 
     fn after(&mut self, number: i64, count: usize) -> Result<Vec<Stored>> {
@@ -247,14 +265,22 @@ impl Home for Memory {
         Ok(numbers.filter_map(|number| self.stored(number)).collect())
     }
 
-    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<Vec<(u32, i64)>> {
-        let kept =
-            (0..).zip(labels).zip(&self.trees).filter(|((_, label), tree)| tree.contains(**label, record.number));
-        Ok(kept.map(|((number, &label), _)| (number, label)).collect())
+    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<usize> {
+        let trees = self.trees.iter().zip(labels);
+        Ok(trees.filter(|(tree, label)| tree.contains(**label, record.number)).count())
     }
 
     fn label_count(&mut self) -> Result<u64> {
         Ok(self.trees.iter().map(|tree| tree.len() as u64).sum())
+    }
+
+    fn hold(&mut self) -> Result<()> {
+        // No other process writes.
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        Ok(())
     }
 
     fn bytes(&mut self) -> Result<Option<u64>> {

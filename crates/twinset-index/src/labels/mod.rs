@@ -81,7 +81,7 @@ pub struct Stats {
 pub struct Added {
     /// How many records are new.
     pub new: u64,
-    /// How many took the place of others with the same id.
+    /// How many took the place of others with the same id, or made place for later ones.
     pub replaced: u64,
 }
 
@@ -157,9 +157,11 @@ impl LabelIndex {
         let mut seen = HashSet::new();
         let is_last: Vec<bool> = records.iter().rev().map(|record| seen.insert(record.id.clone())).collect();
         let mut is_last = is_last.into_iter().rev();
+        let given = records.len() as u64;
         records.retain(|_| is_last.next().unwrap_or(true));
         let replaced = self.home.add(&records, &|hashes| self.labeler.labels(hashes))?;
-        Ok(Added { new: records.len() as u64 - replaced, replaced })
+        let new = records.len() as u64 - replaced;
+        Ok(Added { new, replaced: given - new })
     }
 
     /// Removes records, all of them or none. Returns how many of the ids there were.
@@ -180,12 +182,13 @@ impl LabelIndex {
         let ranges: Vec<_> =
             self.labeler.labels(hashes).into_iter().map(|label| same_beginning(label, length)).collect();
         let mut hits = Vec::new();
-        for Stored { number, id, hashes: other } in self.home.candidates(&ranges)? {
-            let (size, size_other, overlap) = (hashes.len() as u32, other.len() as u32, overlap(hashes, &other));
+        self.home.candidates(&ranges, &mut |number, id, other| {
+            let (size, size_other, overlap) = (hashes.len() as u32, other.len() as u32, overlap(hashes, other));
             if bounds.accepts(size, size_other, overlap) {
-                hits.push(Hit { number, id, similarity: Measure::Jaccard.value(size, size_other, overlap) });
+                let similarity = Measure::Jaccard.value(size, size_other, overlap);
+                hits.push(Hit { number, id: id.to_owned(), similarity });
             }
-        }
+        })?;
         hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.number.cmp(&b.number)));
         Ok(hits)
     }
@@ -197,6 +200,7 @@ impl LabelIndex {
         mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         self.check(query)?;
+        self.home.hold()?;
         let mut last = i64::MIN;
         while let Some(batch) = self.next_batch(&mut last)? {
             for record in batch {
@@ -205,7 +209,7 @@ impl LabelIndex {
                 each_pair(&record, hits, &mut visit)?;
             }
         }
-        Ok(())
+        Ok(self.home.release()?)
     }
 
     /// The same for pairs of a record of this index and one of another, which must have been made alike.
@@ -245,11 +249,12 @@ impl LabelIndex {
 
     /// Calls `visit` for all records in the order in which they came.
     pub fn for_each<E: From<Error>>(&mut self, mut visit: impl FnMut(&Stored) -> Result<(), E>) -> Result<(), E> {
+        self.home.hold()?;
         let mut last = i64::MIN;
         while let Some(batch) = self.next_batch(&mut last)? {
             batch.iter().try_for_each(&mut visit)?;
         }
-        Ok(())
+        Ok(self.home.release()?)
     }
 
     /// What is in it.
@@ -266,6 +271,7 @@ impl LabelIndex {
     /// labels without a record.
     pub fn damages(&mut self) -> Result<Vec<String>> {
         let mut damages = self.home.damages()?;
+        self.home.hold()?;
         let (mut expected, mut last) = (0, i64::MIN);
         while damages.len() < MOST_DAMAGES
             && let Some(batch) = self.next_batch(&mut last)?
@@ -276,9 +282,8 @@ impl LabelIndex {
                 }
                 let labels = self.labeler.labels(&record.hashes);
                 expected += labels.len() as u64;
-                let kept = self.home.labels_of(&record, &labels)?;
-                if kept.len() != labels.len() {
-                    let missing = labels.len() - kept.len();
+                let missing = labels.len() - self.home.labels_of(&record, &labels)?;
+                if missing > 0 {
                     damages.push(format!("{missing} labels of record `{}` are missing", record.id));
                 }
             }
@@ -287,6 +292,7 @@ impl LabelIndex {
         if damages.is_empty() && labels != expected {
             damages.push(format!("there are {labels} labels, and {expected} belong to records"));
         }
+        self.home.release()?;
         Ok(damages)
     }
 }

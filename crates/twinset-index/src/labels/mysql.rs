@@ -9,7 +9,7 @@ use mysql::{Conn, Opts, Params, Row, TxOpts, params};
 use url::Url;
 
 use super::address::shown;
-use super::home::{Home, Labelled, Stored, from_bytes, to_bytes};
+use super::home::{Home, Labelled, Stored, Visit, from_bytes, to_bytes};
 use crate::{Error, Result, Settings};
 
 pub(super) struct Mysql {
@@ -30,23 +30,29 @@ impl Mysql {
         if exists(&mut connection, prefix).map_err(|error| failure(&name, &error))? {
             return Err(Error::index(&name, "this index exists; name another one with ?index=NAME"));
         }
+        let tables = [
+            format!(
+                "{prefix}_records (number BIGINT PRIMARY KEY, id VARBINARY(2000) NOT NULL UNIQUE, tokens LONGBLOB NOT NULL)"
+            ),
+            format!(
+                "{prefix}_labels (tree SMALLINT NOT NULL, label BIGINT NOT NULL, record BIGINT NOT NULL, \
+                 PRIMARY KEY (tree, label, record))"
+            ),
+            format!("{prefix}_settings (json LONGTEXT NOT NULL)"),
+        ];
+        let refused = |error: mysql::Error| failure(&name, &error);
+        for table in tables {
+            connection.query_drop(format!("CREATE TABLE IF NOT EXISTS {table} ENGINE = InnoDB")).map_err(refused)?;
+        }
+        let others: Option<u64> =
+            connection.query_first(format!("SELECT count(*) FROM {prefix}_records")).map_err(refused)?;
+        if others != Some(0) {
+            let reason = format!("there is a table {prefix}_records already, with rows; name another index");
+            return Err(Error::index(&name, reason));
+        }
         // The settings come last: without them there is no index.
-        let made = connection
-            .query_drop(format!(
-                "CREATE TABLE IF NOT EXISTS {prefix}_records (number BIGINT PRIMARY KEY, id VARBINARY(2000) NOT NULL UNIQUE,
-                                                tokens LONGBLOB NOT NULL) ENGINE = InnoDB"
-            ))
-            .and_then(|()| {
-                connection.query_drop(format!(
-                    "CREATE TABLE IF NOT EXISTS {prefix}_labels (tree SMALLINT NOT NULL, label BIGINT NOT NULL, record BIGINT NOT NULL,
-                                                   PRIMARY KEY (tree, label, record)) ENGINE = InnoDB"
-                ))
-            })
-            .and_then(|()| {
-                let json = settings.to_json().replace('\\', "\\\\").replace('\'', "''");
-                connection.query_drop(format!("CREATE TABLE {prefix}_settings ENGINE = InnoDB AS SELECT '{json}' AS json"))
-            });
-        made.map_err(|error| failure(&name, &error))?;
+        let insert = format!("INSERT INTO {prefix}_settings VALUES (?)");
+        connection.exec_drop(insert, (settings.to_json(),)).map_err(refused)?;
         Self::open(url, prefix)
     }
 
@@ -67,8 +73,9 @@ impl Mysql {
     /// Changes the tables when no other process does.
     fn change<T>(&mut self, change: impl FnOnce(&mut mysql::Transaction<'_>, &str) -> mysql::Result<T>) -> Result<T> {
         let Self { connection, prefix, name, .. } = self;
-        let lock = format!("twinset {prefix}");
-        let got: mysql::Result<Option<i64>> = connection.exec_first("SELECT GET_LOCK(?, 60)", (&lock,));
+        // Names of locks are those of the whole server, and short.
+        let got: mysql::Result<Option<i64>> =
+            connection.exec_first("SELECT GET_LOCK(SHA1(CONCAT(DATABASE(), '.', ?)), 60)", (&*prefix,));
         match got.map_err(|error| failure(name, &error))? {
             Some(1) => {}
             _ => return Err(Error::index(name, "another process is writing to it; try again later")),
@@ -80,15 +87,8 @@ impl Mysql {
             Ok(changed)
         })();
         // The lock ends with the connection at the latest.
-        let _ = connection.exec_drop("DO RELEASE_LOCK(?)", (&lock,));
+        let _ = connection.exec_drop("DO RELEASE_LOCK(SHA1(CONCAT(DATABASE(), '.', ?)))", (&*prefix,));
         changed.map_err(|error| failure(name, &error))
-    }
-
-    fn stored(&self, row: Row) -> Result<Stored> {
-        let (number, id, tokens): (i64, Vec<u8>, Vec<u8>) = mysql::from_row(row);
-        let damaged = || Error::index(&self.name, "a record is damaged; restore the tables from a copy");
-        let id = String::from_utf8(id).map_err(|_| damaged())?;
-        Ok(Stored { number, id, hashes: from_bytes(&tokens).ok_or_else(damaged)? })
     }
 
     fn query(&mut self, sql: &str, parameters: impl Into<Params>) -> Result<Vec<Row>> {
@@ -100,6 +100,13 @@ impl Mysql {
         let rows = self.query(sql, ())?;
         Ok(rows.into_iter().next().map_or(0, |row| mysql::from_row::<(u64,)>(row).0))
     }
+}
+
+fn stored(row: Row, name: &str) -> Result<Stored> {
+    let (number, id, tokens): (i64, Vec<u8>, Vec<u8>) = mysql::from_row(row);
+    let damaged = || Error::index(name, "a record is damaged; restore the tables from a copy");
+    let id = String::from_utf8(id).map_err(|_| damaged())?;
+    Ok(Stored { number, id, hashes: from_bytes(&tokens).ok_or_else(damaged)? })
 }
 
 fn connect(url: &Url, name: &str) -> Result<Conn> {
@@ -115,7 +122,11 @@ fn connect(url: &Url, name: &str) -> Result<Conn> {
 fn exists(connection: &mut Conn, prefix: &str) -> mysql::Result<bool> {
     let sql = "SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?";
     let count: Option<u64> = connection.exec_first(sql, (format!("{prefix}_settings"),))?;
-    Ok(count.unwrap_or(0) > 0)
+    if count.unwrap_or(0) == 0 {
+        return Ok(false);
+    }
+    let rows: Option<u64> = connection.query_first(format!("SELECT count(*) FROM {prefix}_settings"))?;
+    Ok(rows.unwrap_or(0) > 0)
 }
 
 fn failure(name: &str, error: &mysql::Error) -> Error {
@@ -140,7 +151,14 @@ fn take(
         let sql = format!("SELECT number, id, tokens FROM {prefix}_records WHERE id IN ({places})");
         let found: Vec<(i64, Vec<u8>, Vec<u8>)> = transaction.exec(sql, parameters)?;
         for (number, id, tokens) in found {
-            let labels = relabel(&from_bytes(&tokens).unwrap_or_default());
+            let labels = match from_bytes(&tokens) {
+                Some(hashes) => relabel(&hashes),
+                None => {
+                    // What it was labelled by is not known any more.
+                    transaction.exec_drop(format!("DELETE FROM {prefix}_labels WHERE record = ?"), (number,))?;
+                    Vec::new()
+                }
+            };
             let delete =
                 format!("DELETE FROM {prefix}_labels WHERE tree = :tree AND label = :label AND record = :record");
             let rows = (0i16..)
@@ -209,12 +227,12 @@ impl Home for Mysql {
 
     fn find(&mut self, id: &str) -> Result<Option<Stored>> {
         let rows = self.query("SELECT number, id, tokens FROM #_records WHERE id = ?", (id.as_bytes(),))?;
-        rows.into_iter().next().map(|row| self.stored(row)).transpose()
+        rows.into_iter().next().map(|row| stored(row, &self.name)).transpose()
     }
 
-    fn candidates(&mut self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<Stored>> {
+    fn candidates(&mut self, ranges: &[RangeInclusive<i64>], visit: &mut Visit<'_>) -> Result<()> {
         if ranges.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let of_tree = |(tree, range): (usize, &RangeInclusive<i64>)| {
             let (low, high) = (range.start(), range.end());
@@ -226,25 +244,40 @@ impl Home for Mysql {
             union.join(" UNION "),
             self.prefix
         );
-        let rows: Vec<Row> = self.connection.query(sql).map_err(|error| failure(&self.name, &error))?;
-        rows.into_iter().map(|row| self.stored(row)).collect()
+        let Self { connection, name, .. } = self;
+        let rows = connection.query_iter(sql).map_err(|error| failure(name, &error))?;
+        for row in rows {
+            let record = stored(row.map_err(|error| failure(name, &error))?, name)?;
+            visit(record.number, &record.id, &record.hashes);
+        }
+        Ok(())
     }
 
     fn after(&mut self, number: i64, count: usize) -> Result<Vec<Stored>> {
         let sql = "SELECT number, id, tokens FROM #_records WHERE number > ? ORDER BY number LIMIT ?";
         let rows = self.query(sql, (number, count as u64))?;
-        rows.into_iter().map(|row| self.stored(row)).collect()
+        rows.into_iter().map(|row| stored(row, &self.name)).collect()
     }
 
-    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<Vec<(u32, i64)>> {
-        let mut found = Vec::new();
-        for (tree, &label) in (0u32..).zip(labels) {
-            let sql = "SELECT count(*) FROM #_labels WHERE tree = ? AND label = ? AND record = ?";
-            let rows = self.query(sql, (tree, label, record.number))?;
-            let count = rows.into_iter().next().map_or(0, |row| mysql::from_row::<(u64,)>(row).0);
-            found.extend((count > 0).then_some((tree, label)));
+    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<usize> {
+        if labels.is_empty() {
+            return Ok(0);
         }
-        Ok(found)
+        let key = |(tree, label): (usize, &i64)| format!("({tree}, {label}, {})", record.number);
+        let keys: Vec<String> = labels.iter().enumerate().map(key).collect();
+        let sql =
+            format!("SELECT count(*) FROM {}_labels WHERE (tree, label, record) IN ({})", self.prefix, keys.join(", "));
+        let count: mysql::Result<Option<u64>> = self.connection.query_first(sql);
+        Ok(count.map_err(|error| failure(&self.name, &error))?.unwrap_or(0) as usize)
+    }
+
+    fn hold(&mut self) -> Result<()> {
+        let begin = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+        self.connection.query_drop(begin).map_err(|error| failure(&self.name, &error))
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.connection.query_drop("COMMIT").map_err(|error| failure(&self.name, &error))
     }
 
     fn label_count(&mut self) -> Result<u64> {

@@ -3,12 +3,13 @@
 use std::ops::RangeInclusive;
 
 use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::types::Type;
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::types::{ToSql, Type};
 use postgres::{Client, NoTls, Row, Statement, Transaction};
 use url::Url;
 
 use super::address::shown;
-use super::home::{Home, Labelled, Stored, from_bytes, to_bytes};
+use super::home::{Home, Labelled, Stored, Visit, from_bytes, to_bytes};
 use crate::{Error, Result, Settings};
 
 pub(super) struct Postgres {
@@ -87,15 +88,15 @@ impl Postgres {
         changed.map_err(|error| failure(name, &error))
     }
 
-    fn stored(&self, row: &Row) -> Result<Stored> {
-        let hashes = from_bytes(row.get(2)).ok_or_else(|| Error::index(&self.name, "a record is damaged"))?;
-        Ok(Stored { number: row.get(0), id: row.get(1), hashes })
-    }
-
-    fn query(&mut self, sql: &str, parameters: &[&(dyn postgres::types::ToSql + Sync)]) -> Result<Vec<Row>> {
+    fn query(&mut self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let sql = sql.replace('#', &self.prefix);
         self.client.query(&sql, parameters).map_err(|error| failure(&self.name, &error))
     }
+}
+
+fn stored(row: &Row, name: &str) -> Result<Stored> {
+    let damaged = || Error::index(name, "a record is damaged; restore the tables from a copy");
+    Ok(Stored { number: row.get(0), id: row.get(1), hashes: from_bytes(row.get(2)).ok_or_else(damaged)? })
 }
 
 fn connect(url: &Url, name: &str) -> Result<Client> {
@@ -124,7 +125,11 @@ fn take(
         .query(&format!("DELETE FROM {prefix}_records WHERE id = ANY($1) RETURNING number, id, tokens"), &[&ids])?;
     let (mut trees, mut labels, mut records) = (Vec::new(), Vec::new(), Vec::new());
     for row in &taken {
-        let hashes = from_bytes(row.get(2)).unwrap_or_default();
+        let Some(hashes) = from_bytes(row.get(2)) else {
+            // What it was labelled by is not known any more.
+            transaction.execute(&format!("DELETE FROM {prefix}_labels WHERE record = $1"), &[&row.get::<_, i64>(0)])?;
+            continue;
+        };
         for (tree, label) in (0i16..).zip(relabel(&hashes)) {
             trees.push(tree);
             labels.push(label);
@@ -194,28 +199,43 @@ impl Home for Postgres {
 
     fn find(&mut self, id: &str) -> Result<Option<Stored>> {
         let rows = self.query("SELECT number, id, tokens FROM #_records WHERE id = $1", &[&id])?;
-        rows.first().map(|row| self.stored(row)).transpose()
+        rows.first().map(|row| stored(row, &self.name)).transpose()
     }
 
-    fn candidates(&mut self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<Stored>> {
+    fn candidates(&mut self, ranges: &[RangeInclusive<i64>], visit: &mut Visit<'_>) -> Result<()> {
         let trees: Vec<i16> = (0..ranges.len() as i16).collect();
         let lows: Vec<i64> = ranges.iter().map(|range| *range.start()).collect();
         let highs: Vec<i64> = ranges.iter().map(|range| *range.end()).collect();
-        let rows = self.client.query(&self.candidates, &[&trees, &lows, &highs]);
-        rows.map_err(|error| failure(&self.name, &error))?.iter().map(|row| self.stored(row)).collect()
+        let Self { client, candidates, name, .. } = self;
+        let parameters: [&(dyn ToSql + Sync); 3] = [&trees, &lows, &highs];
+        let mut rows = client.query_raw(&*candidates, parameters).map_err(|error| failure(name, &error))?;
+        while let Some(row) = rows.next().map_err(|error| failure(name, &error))? {
+            let record = stored(&row, name)?;
+            visit(record.number, &record.id, &record.hashes);
+        }
+        Ok(())
     }
 
     fn after(&mut self, number: i64, count: usize) -> Result<Vec<Stored>> {
         let sql = "SELECT number, id, tokens FROM #_records WHERE number > $1 ORDER BY number LIMIT $2";
-        self.query(sql, &[&number, &(count as i64)])?.iter().map(|row| self.stored(row)).collect()
+        self.query(sql, &[&number, &(count as i64)])?.iter().map(|row| stored(row, &self.name)).collect()
     }
 
-    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<Vec<(u32, i64)>> {
+    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<usize> {
         let trees: Vec<i16> = (0..labels.len() as i16).collect();
-        let sql = "SELECT l.tree, l.label FROM unnest($1::smallint[], $2::bigint[]) AS q (tree, label)
-                   JOIN #_labels l ON l.tree = q.tree AND l.label = q.label AND l.record = $3 ORDER BY 1";
+        let sql = "SELECT count(*) FROM unnest($1::smallint[], $2::bigint[]) AS q (tree, label)
+                   JOIN #_labels l ON l.tree = q.tree AND l.label = q.label AND l.record = $3";
         let rows = self.query(sql, &[&trees, &labels, &record.number])?;
-        Ok(rows.iter().map(|row| (row.get::<_, i16>(0) as u32, row.get(1))).collect())
+        Ok(rows[0].get::<_, i64>(0) as usize)
+    }
+
+    fn hold(&mut self) -> Result<()> {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        self.client.batch_execute(begin).map_err(|error| failure(&self.name, &error))
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.client.batch_execute("COMMIT").map_err(|error| failure(&self.name, &error))
     }
 
     fn label_count(&mut self) -> Result<u64> {

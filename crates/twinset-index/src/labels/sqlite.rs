@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use super::home::{Home, Labelled, Stored, from_bytes, to_bytes};
+use super::home::{Home, Labelled, Stored, Visit, from_bytes, to_bytes};
 use crate::{Error, Result, Settings};
 
 pub(super) struct Sqlite {
@@ -200,22 +200,26 @@ impl Home for Sqlite {
         self.ask(|connection| connection.prepare_cached(FIND)?.query_row([id], stored).optional())
     }
 
-    fn candidates(&mut self, ranges: &[RangeInclusive<i64>]) -> Result<Vec<Stored>> {
+    fn candidates(&mut self, ranges: &[RangeInclusive<i64>], visit: &mut Visit<'_>) -> Result<()> {
         self.ask(|connection| {
             // One state of the index for all lookups.
-            let transaction = connection.unchecked_transaction()?;
+            let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
             let mut numbers: BTreeSet<i64> = BTreeSet::new();
             let mut look_up =
-                transaction.prepare_cached("SELECT record FROM labels WHERE tree = ?1 AND label BETWEEN ?2 AND ?3")?;
+                connection.prepare_cached("SELECT record FROM labels WHERE tree = ?1 AND label BETWEEN ?2 AND ?3")?;
             for (tree, range) in (0i64..).zip(ranges) {
                 let mut rows = look_up.query((tree, range.start(), range.end()))?;
                 while let Some(row) = rows.next()? {
                     numbers.insert(row.get(0)?);
                 }
             }
-            let mut read = transaction.prepare_cached("SELECT number, id, tokens FROM records WHERE number = ?1")?;
-            let found = numbers.iter().filter_map(|number| read.query_row([number], stored).optional().transpose());
-            found.collect()
+            let mut read = connection.prepare_cached("SELECT number, id, tokens FROM records WHERE number = ?1")?;
+            for number in numbers {
+                if let Some(record) = read.query_row([number], stored).optional()? {
+                    visit(record.number, &record.id, &record.hashes);
+                }
+            }
+            transaction.map_or(Ok(()), Transaction::commit)
         })
     }
 
@@ -227,17 +231,25 @@ impl Home for Sqlite {
         })
     }
 
-    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<Vec<(u32, i64)>> {
+    fn labels_of(&mut self, record: &Stored, labels: &[i64]) -> Result<usize> {
         self.ask(|connection| {
-            let mut read = connection
-                .prepare_cached("SELECT count(*) FROM labels WHERE tree = ?1 AND label = ?2 AND record = ?3")?;
-            let mut found = Vec::new();
+            let mut read =
+                connection.prepare_cached("SELECT 1 FROM labels WHERE tree = ?1 AND label = ?2 AND record = ?3")?;
+            let mut found = 0;
             for (tree, &label) in (0u32..).zip(labels) {
-                let count: i64 = read.query_row(params![tree, label, record.number], |row| row.get(0))?;
-                found.extend((count > 0).then_some((tree, label)));
+                found += usize::from(read.exists(params![tree, label, record.number])?);
             }
             Ok(found)
         })
+    }
+
+    fn hold(&mut self) -> Result<()> {
+        // A transaction begins to see its state with the first reading.
+        self.ask(|connection| connection.execute_batch("BEGIN; SELECT count(*) FROM settings"))
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.ask(|connection| connection.execute_batch("COMMIT"))
     }
 
     fn label_count(&mut self) -> Result<u64> {

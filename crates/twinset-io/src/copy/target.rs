@@ -84,7 +84,9 @@ fn copied_names(inputs: &Inputs, options: &ReadOptions) -> Result<Vec<PathBuf>> 
         }
         let plain =
             if Compression::of_path(&file.name).is_some() { file.name.with_extension("") } else { file.name.clone() };
-        Ok(PathBuf::from(plain.into_os_string().into_string().unwrap_or_default() + ".nq"))
+        let mut name = plain.into_os_string();
+        name.push(".nq");
+        Ok(PathBuf::from(name))
     };
     inputs.files.iter().map(name).collect()
 }

@@ -113,8 +113,8 @@ pub(crate) fn for_each_block<T: Send>(
     Ok((results, nanoseconds.into_inner() as f64 / 1e9))
 }
 
-/// How many resources make a block.
-const RESOURCES: usize = 1024;
+/// How many resources make a block. Each may be as long as the longest record.
+const RESOURCES: usize = 32;
 
 /// A file's collection, and its position there.
 type FilePlace = (usize, usize);

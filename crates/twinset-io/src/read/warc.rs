@@ -145,6 +145,9 @@ impl Archive {
         {
             self.rest -= io::copy(&mut reader.take(self.rest), out)?;
         }
+        if self.rest > 0 {
+            return Err(io::Error::other(format!("the archive ends in the middle of record {}", self.number)));
+        }
         out.write_all(b"\r\n\r\n")
     }
 

@@ -73,7 +73,8 @@ impl Repeated {
         let places = self.places.len() as f64 * PLACES_PER_WORD as f64;
         // So many different hashes leave so many of the places free.
         let hashes = -places * (-(met as f64) / places).ln_1p();
-        let contained = met_again as f64 * hashes / met.max(1) as f64;
+        // A place that was met once holds one hash, which is not contained.
+        let contained = hashes - (met - met_again) as f64;
         // Of those at a place all but the first met it again.
         (contained.ceil() as u64).min(2 * meetings)
     }

@@ -87,7 +87,7 @@ fn write_key(term: TermRef<'_>, file: usize, key: &mut String) {
     match term {
         TermRef::NamedNode(node) => key.extend(["<", node.as_str()]),
         TermRef::BlankNode(node) if file == 0 => key.extend(["_:", node.as_str()]),
-        TermRef::BlankNode(node) => key.extend(["_:", node.as_str(), ".", &(file + 1).to_string()]),
+        TermRef::BlankNode(node) => key.extend(["_:", node.as_str(), "#", &(file + 1).to_string()]),
         TermRef::Literal(literal) => key.extend(["\"", literal.value()]),
     }
 }

@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use oxrdf::{BlankNode, NamedOrBlankNode, Quad, Term};
+use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSyntaxError};
 use twinset::Run;
 
@@ -193,6 +193,9 @@ impl Anonymous {
             self.name(node);
         }
         if let Term::BlankNode(node) = &mut quad.object {
+            self.name(node);
+        }
+        if let GraphName::BlankNode(node) = &mut quad.graph_name {
             self.name(node);
         }
         quad

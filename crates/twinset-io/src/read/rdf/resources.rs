@@ -59,7 +59,7 @@ impl Described {
             })
             .collect();
         let shapes = match options.blank_nodes {
-            BlankNodes::Structure => shapes(&graph, &predicates),
+            BlankNodes::Structure => shapes(&graph, &predicates, &map),
             BlankNodes::Id => HashMap::new(),
         };
         let of_field = |name: &String| {
@@ -249,7 +249,7 @@ fn choose(
 
 /// A name for each blank node, made of what hangs below it, some levels deep. Where nodes form a cycle, it is followed
 /// that far, so the work does not depend on its shape.
-fn shapes(graph: &Graph, predicates: &HashMap<u32, Option<String>>) -> HashMap<u32, u64> {
+fn shapes(graph: &Graph, predicates: &HashMap<u32, Option<String>>, map: &IriMap) -> HashMap<u32, u64> {
     let objects = graph.links.iter().map(|&(_, object)| object);
     let nodes = graph.subjects.iter().map(|&(term, _)| term).chain(objects);
     let mut shapes: HashMap<u32, u64> = nodes.filter(|&term| graph.is_blank(term)).map(|term| (term, 0)).collect();
@@ -266,7 +266,7 @@ fn shapes(graph: &Graph, predicates: &HashMap<u32, Option<String>>) -> HashMap<u
                     .iter()
                     .filter_map(|(predicate, object)| {
                         let to = shapes.get(object).copied();
-                        Some([*named.get(predicate)?, to.unwrap_or_else(|| literal_or_iri(graph, *object))])
+                        Some([*named.get(predicate)?, to.unwrap_or_else(|| literal_or_iri(graph, map, *object))])
                     })
                     .collect();
                 below.sort_unstable();
@@ -283,9 +283,11 @@ fn shapes(graph: &Graph, predicates: &HashMap<u32, Option<String>>) -> HashMap<u
     shapes
 }
 
-fn literal_or_iri(graph: &Graph, term: u32) -> u64 {
-    let (kind, text) = graph.term(term);
-    xxh3_64(text.as_bytes()) ^ u64::from(kind == Kind::Iri)
+fn literal_or_iri(graph: &Graph, map: &IriMap, term: u32) -> u64 {
+    match graph.term(term) {
+        (Kind::Iri, iri) => xxh3_64(map.of(iri).as_bytes()) ^ 1,
+        (_, text) => xxh3_64(text.as_bytes()),
+    }
 }
 
 /// Which predicates and types stand for which.

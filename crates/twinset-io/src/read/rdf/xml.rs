@@ -9,6 +9,8 @@ use crate::read::stream::{self, Stream};
 
 /// How much is read to find the declaration and the entities; both stand before the first element.
 const PROLOG: usize = 64 << 10;
+/// How much of it is read to find the declaration.
+const DECLARATION: u64 = 1 << 10;
 /// The longest entity.
 pub(super) const LONGEST_ENTITY: usize = 256;
 
@@ -26,24 +28,57 @@ pub(super) fn prepared(
     known: Option<&'static Encoding>,
     allow_entities: bool,
 ) -> io::Result<Document> {
-    let mut start = Vec::new();
-    stream.by_ref().take(PROLOG as u64).read_to_end(&mut start)?;
-    let declaration = start.starts_with(b"<?xml").then(|| memmem::find(&start, b"?>")).flatten();
-    let declared = declaration.and_then(|end| declared_encoding(&start[..end]));
+    let mut raw = Vec::new();
+    stream.by_ref().take(DECLARATION).read_to_end(&mut raw)?;
+    let declared = declaration(&raw).and_then(|end| declared_encoding(&raw[..end]));
     if let (None, Some(Err(name))) = (known, &declared) {
         let reason = format!("it declares the encoding {name}, which is not known; say --encoding");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     }
+    let encoding = known.or(declared.and_then(Result::ok)).unwrap_or(UTF_8);
+    let mut decoded = stream::decoded(Box::new(io::Cursor::new(raw).chain(stream)), encoding);
+    let mut start = Vec::new();
+    decoded.by_ref().take(PROLOG as u64).read_to_end(&mut start)?;
     // What the parser reads is UTF-8, whatever was declared; its line ends stay, so that lines can be counted.
-    if let Some(end) = declaration {
-        start[..end + 2].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    if let Some(end) = declaration(&start) {
+        start[..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
     }
     let has_entities = check_entities(&start, allow_entities)?;
-    let encoding = known.or(declared.and_then(Result::ok));
-    // Names are ASCII as a rule, in which most encodings agree.
     let root = root(&start);
-    let whole: Stream = Box::new(io::Cursor::new(start).chain(stream));
-    Ok(Document { stream: stream::decoded(whole, encoding.unwrap_or(UTF_8)), has_entities, root })
+    let rest = Watched { inner: decoded, last: start[start.len().saturating_sub(KEYWORD.len())..].to_vec() };
+    Ok(Document { stream: Box::new(io::Cursor::new(start).chain(rest)), has_entities, root })
+}
+
+/// Where the declaration of a document ends, if it has one.
+fn declaration(start: &[u8]) -> Option<usize> {
+    start.starts_with(b"<?xml").then(|| memmem::find(start, b"?>")).flatten().map(|end| end + 2)
+}
+
+/// Refuses entities that are declared where nobody has looked for them.
+struct Watched {
+    inner: Stream,
+    /// The last bytes that were read.
+    last: Vec<u8>,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.last.extend_from_slice(&buffer[..length]);
+        if find_entity(&self.last).is_some() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it declares entities far from its beginning"));
+        }
+        self.last.drain(..self.last.len().saturating_sub(KEYWORD.len()));
+        Ok(length)
+    }
+}
+
+/// What declares an entity. Parsers may not mind the case.
+const KEYWORD: &[u8] = b"<!entity";
+
+fn find_entity(bytes: &[u8]) -> Option<usize> {
+    memmem::find_iter(bytes, b"<!")
+        .find(|&at| bytes[at..].get(..KEYWORD.len()).is_some_and(|found| found.eq_ignore_ascii_case(KEYWORD)))
 }
 
 /// The encoding that a declaration names.
@@ -57,26 +92,28 @@ fn declared_encoding(declaration: &[u8]) -> Option<Result<&'static Encoding, Str
 
 /// Refuses entities, or those of them that could grow without end. Tells whether there are any.
 fn check_entities(start: &[u8], allowed: bool) -> io::Result<bool> {
-    const KEYWORD: &[u8] = b"<!ENTITY";
     let refuse = |reason: &str| Err(io::Error::new(io::ErrorKind::InvalidData, reason.to_owned()));
-    let Some(doctype) = memmem::find(start, b"<!DOCTYPE") else { return Ok(false) };
-    let mut rest = &start[doctype..];
-    let mut found = false;
-    while let Some(at) = memmem::find(rest, KEYWORD) {
+    let (mut rest, mut found) = (start, false);
+    while let Some(at) = find_entity(rest) {
         if !allowed {
             return refuse("it declares entities, which can grow without end; say --allow-entities if you trust it");
         }
         found = true;
         rest = &rest[at + KEYWORD.len()..];
-        let Some(end) = memchr::memchr(b'>', rest) else { return refuse("an entity is never closed") };
-        let declaration = &rest[..end];
-        let has = |word: &[u8]| memmem::find(declaration, word).is_some();
+        let Some(open) = rest.iter().position(|byte| b"\"'>".contains(byte)) else {
+            return refuse("an entity is never closed");
+        };
+        let (name, quote) = (&rest[..open], rest[open]);
+        let has = |word: &[u8]| memmem::find(name, word).is_some();
         if has(b"SYSTEM") || has(b"PUBLIC") {
             return refuse("an entity stands outside of the document, and is not fetched");
         }
-        if has(b"&") || has(b"%") || declaration.len() > LONGEST_ENTITY {
+        let Some(length) = memchr::memchr(quote, &rest[open + 1..]) else { return refuse("an entity is never closed") };
+        let value = &rest[open + 1..open + 1 + length];
+        if name.contains(&b'%') || value.contains(&b'&') || value.contains(&b'%') || length > LONGEST_ENTITY {
             return refuse("an entity is made of others, or is longer than 256 bytes");
         }
+        rest = &rest[open + 1 + length..];
     }
     Ok(found)
 }
