@@ -88,6 +88,7 @@ fn wrong_usage_and_damage_are_told() {
         ("docs.csv", DOCS.as_bytes()),
         ("plain.txt", b"one two\nthree\n"),
         ("foreign/file.txt", b"mine"),
+        ("mixed.jsonl", b"{\"id\": \"2\", \"text\": \"a\"}\n{\"id\": \"\", \"text\": \"b\"}\n"),
         ("fake/labels.sqlite", &[b'x'; 5000]),
         ("fake.labels", b"twinsetLxxxxxxxxxxxxxxxxxxxxxxx"),
         ("none.labels", b"something else"),
@@ -95,11 +96,14 @@ fn wrong_usage_and_damage_are_told() {
     folder.stdout("index create news --tokens words --trees 5 --bits 20");
     folder.stdout("index add news docs.csv");
     folder.stdout("index create file.labels");
+    folder.stdout("index create empty");
     folder.stdout("index add file.labels plain.txt");
     for (command, code, reason) in [
         ("index create news", 1, "exists and is not empty"),
         ("index create foreign", 1, "exists and is not empty"),
         ("index create fake.labels", 1, "this file exists"),
+        ("index add file.labels mixed.jsonl", 2, "has no id"),
+        ("index add empty mixed.jsonl", 2, "some records have ids and others do not"),
         ("index create x --trees 0", 2, "a number of trees"),
         ("index create x --bits 65", 2, "a number of bits"),
         ("index create x --kind other", 2, "is not a kind of index"),
@@ -177,6 +181,19 @@ fn newer_and_damaged_indexes_are_noticed() {
     database.execute("UPDATE settings SET json = replace(json, '\"version\":1', '\"version\":9')", []).unwrap();
     let (code, text) = message(&folder, "index stats news");
     assert!(code == Some(1) && text.contains("written by a newer version of twinset (format 9"), "{text}");
+    // One bit of a token hash.
+    folder.stdout("index create bits");
+    folder.stdout("index add bits docs.csv");
+    let database = rusqlite::Connection::open(folder.path("bits/labels.sqlite")).unwrap();
+    let tokens: Vec<u8> =
+        database.query_row("SELECT tokens FROM records WHERE id = 'b'", [], |row| row.get(0)).unwrap();
+    for at in 0..tokens.len() {
+        let mut changed = tokens.clone();
+        changed[at] ^= 1 << (at % 8);
+        database.execute("UPDATE records SET tokens = ?1 WHERE id = 'b'", [changed]).unwrap();
+        let (code, text) = message(&folder, "index check bits");
+        assert!(code == Some(1) && text.contains("a record is damaged"), "{at}: {text}");
+    }
     // A file of labels in which one bit has changed.
     folder.stdout("index create file.labels");
     folder.stdout("index add file.labels docs.csv");

@@ -218,6 +218,14 @@ fn broken_archives_are_refused_or_rejected() {
         ("unknown.warc", &[&first[..], b"hello\r\n\r\n"].concat()),
         ("lengthless.warc", &[&first[..], b"WARC/1.0\r\nWARC-Type: response\r\n\r\n\r\n\r\n"].concat()),
         ("huge.warc", header.as_bytes()),
+        (
+            "letters.warc",
+            &[
+                &first[..],
+                &String::from_utf8(twin.clone()).unwrap().replace("Content-Length", "content-length").into_bytes(),
+            ]
+            .concat(),
+        ),
         ("empty.warc", b""),
     ]);
     for (name, reason) in [
@@ -244,6 +252,7 @@ fn broken_archives_are_refused_or_rejected() {
         ("unknown.warc", "record 2 of the archive is broken"),
         ("lengthless.warc", "its Content-Length is missing"),
         ("huge.warc", "record 1 of the archive is broken"),
+        ("letters.warc", "Content-Length is written in other letters"),
     ] {
         let output = folder.run(&format!("join {name} --threshold 0.9 --rejects r.csv"));
         let message = String::from_utf8(output.stderr).unwrap();

@@ -180,7 +180,7 @@ fn hostile_files_are_refused_with_their_line() {
     let nested = format!("{head}{}", "<rdf:Description><c:p>\n".repeat(100_000));
     let long = body(&"x".repeat(3 << 20));
     let brackets = format!("<http://x/a> <http://c/p> {}", "[ <http://c/p> ".repeat(100_000));
-    let deep = format!("{}{{}}{}", "{\"http://c/p\":".repeat(100_000), "}".repeat(100_000));
+    let deep = format!("{}\"x\"{}", "{\"http://c/p\":".repeat(100_000), "}".repeat(100_000));
     let broken =
         "<http://x/a> <http://c/p> \"1\" .\n<http://x/a> <http://c/p> 'oops\n<http://x/b> <http://c/p> \"1\" .\n";
     let invalid =
@@ -238,6 +238,7 @@ fn hostile_files_are_refused_with_their_line() {
         ("wrong.rdf", "wrong.rdf:2: this is not rdf"),
         ("encoding.rdf", "the encoding klingon"),
         ("brackets.ttl", "brackets.ttl:1"),
+        ("deep.jsonld", "more than 128 deep"),
         ("context.jsonld", "context.jsonld"),
         ("broken.nt", "broken.nt:2:"),
         ("invalid.nt", "invalid.nt:2"),
@@ -261,8 +262,6 @@ fn hostile_files_are_refused_with_their_line() {
     ] {
         assert_eq!(folder.stdout(&format!("join {command} --threshold 0.9 --count")), pairs, "{command}");
     }
-    let deep = folder.run("join deep.jsonld --threshold 0.5");
-    assert!(deep.status.code().is_some(), "it ends by itself");
     assert_eq!(folder.run("join broken.nt --threshold 0.5 --rejects r.csv").status.code(), Some(0));
     assert!(folder.read("r.csv").contains("broken.nt,2,"), "{}", folder.read("r.csv"));
 }

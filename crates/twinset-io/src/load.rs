@@ -233,13 +233,12 @@ pub fn are_rdf(inputs: &Inputs, options: &ReadOptions) -> Result<bool> {
     Ok(first.and_then(Format::syntax).is_some())
 }
 
-/// What tokens are, where the user does not say it: lines for resources of RDF, whose terms these are, otherwise words.
+/// What tokens are, where the user does not say it: lines if the left, or only, collection is one of RDF resources, whose terms these
+/// are; otherwise words.
 pub fn tokens_for(collections: &[Inputs], options: &ReadOptions, tokens: &TokenOptions) -> Result<TokenOptions> {
-    let mut are_resources = options.text.is_empty();
-    for inputs in collections {
-        are_resources &= are_rdf(inputs, options)?;
-    }
-    let kind = if are_resources { TokenKind::Lines } else { TokenKind::Words };
+    let are_resources = collections.first().map(|inputs| are_rdf(inputs, options)).transpose()?;
+    let are_lines = are_resources == Some(true) && options.text.is_empty();
+    let kind = if are_lines { TokenKind::Lines } else { TokenKind::Words };
     Ok(TokenOptions { tokens: tokens.tokens.or(Some(kind)), ..tokens.clone() })
 }
 

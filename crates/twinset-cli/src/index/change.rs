@@ -47,7 +47,7 @@ impl Add {
         let labeler = Labeler::new(index.settings().labels, index.settings().seed)?;
         let has_records = !index.is_empty()?;
         let are_resources = are_rdf(&inputs, &self.read)?;
-        let mut added = Added::default();
+        let (mut added, mut have_ids) = (Added::default(), None);
         let prepare = |text: &str| -> twinset_io::Result<Labelled> {
             Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?))
         };
@@ -58,6 +58,15 @@ impl Add {
                 let reason = format!(
                     "record {} has no id of its own, and the index has records already: a number would take the place of another record; \
                      name a field with --id",
+                    record.number
+                );
+                return Err(twinset_io::Error::Usage(reason).into());
+            }
+            let are_named = *have_ids.get_or_insert(records.first().is_some_and(|record| record.id.is_some()));
+            if let Some(record) = records.iter().find(|record| record.id.is_some() != are_named) {
+                let reason = format!(
+                    "record {}: some records have ids and others do not, whose numbers could be the ids of others; give all an id, \
+                     or none",
                     record.number
                 );
                 return Err(twinset_io::Error::Usage(reason).into());

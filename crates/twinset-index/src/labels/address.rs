@@ -31,7 +31,12 @@ impl Address {
         }
         if scheme.is_none() {
             let path = Path::new(text);
-            let is_file = path.extension().is_some_and(|ending| ending == "labels");
+            if text.is_empty() {
+                return Err(Error::Usage(
+                    "an index needs a name: a folder, a file that ends in .labels, or an address".to_owned(),
+                ));
+            }
+            let is_file = text.ends_with(".labels");
             return Ok(if is_file { Self::File(path.to_owned()) } else { Self::Folder(path.to_owned()) });
         }
         // A message must not repeat the password.

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::{Error, Result, Settings};
 
 /// A record as it is kept.
@@ -94,13 +96,17 @@ pub(crate) fn check_id(id: &str, index: &str) -> Result<()> {
     Err(Error::index(index, format!("the id `{start}…` has {} bytes, and at most {LONGEST_ID} can be kept", id.len())))
 }
 
-/// Hashes as bytes, the lowest first.
+/// Hashes as bytes, the lowest first, and a hash of all that.
 pub(super) fn to_bytes(hashes: &[u64]) -> Vec<u8> {
-    hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect()
+    let mut bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+    bytes.extend_from_slice(&xxh3_64(&bytes).to_le_bytes());
+    bytes
 }
 
-/// What [`to_bytes`] made; `None` if the bytes cannot be that.
+/// What [`to_bytes`] made; `None` if a bit of it has changed.
 pub(super) fn from_bytes(bytes: &[u8]) -> Option<Vec<u64>> {
+    let (bytes, sum) = bytes.split_last_chunk()?;
     let (hashes, rest) = bytes.as_chunks();
-    rest.is_empty().then(|| hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect())
+    let is_whole = rest.is_empty() && xxh3_64(bytes) == u64::from_le_bytes(*sum);
+    is_whole.then(|| hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect())
 }

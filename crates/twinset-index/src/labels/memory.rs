@@ -103,6 +103,8 @@ impl Memory {
         if let Err(error) = fs::metadata(path) {
             return Err(absent(error));
         }
+        // A link is followed, so that what it leads to is replaced, and not the link.
+        let path = &fs::canonicalize(path).map_err(absent)?;
         // What another process writes now is read after it.
         let lock = lock(path)?;
         let file = File::open(path).map_err(absent)?;

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::home::{Home, Labelled, Stored, Visit, from_bytes, to_bytes};
@@ -80,6 +81,10 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 
 /// What a failure means to the user.
 fn failure(name: &str, error: &rusqlite::Error) -> Error {
+    if let rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) = error {
+        let reason = "a record is damaged; restore it from a copy, or create it anew and add the records again";
+        return Error::index(name, reason);
+    }
     let reason = match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy) => "another process is writing to it; try again later".to_owned(),
         Some(rusqlite::ErrorCode::DiskFull) => {
@@ -100,7 +105,7 @@ fn failure(name: &str, error: &rusqlite::Error) -> Error {
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
     let bytes = row.get_ref(2)?.as_blob()?;
-    let broken = || rusqlite::Error::IntegralValueOutOfRange(2, bytes.len() as i64);
+    let broken = || rusqlite::Error::FromSqlConversionFailure(2, Type::Blob, "its checksum is another".into());
     Ok(Stored { number: row.get(0)?, id: row.get(1)?, hashes: from_bytes(bytes).ok_or_else(broken)? })
 }
 

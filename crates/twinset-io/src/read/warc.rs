@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use encoding_rs::Encoding;
 use fastwarc::warc::header::{HeaderEncoding, HeaderMap};
 use fastwarc::warc::record::{AutoDecode, WarcRecord, WarcRecordType};
+use memchr::memmem;
 use twinset::Run;
 
 use super::ReadOptions;
@@ -89,6 +90,15 @@ impl Archive {
             Some(Some(Ok(()))) => {}
             Some(None) if !self.is_whole() => return Ok(Some(self.cut())),
             Some(None) => return Ok(None),
+        }
+        // Fields are looked for as the standard writes them; the others would be those of the record before.
+        let mut header = Vec::new();
+        self.record.headers().write(&mut header)?;
+        for name in ["WARC-Type", "Content-Type", "Content-Length"] {
+            let is_there = self.record.headers().get(name).is_some();
+            if is_there && memmem::find(&header, format!("\n{name}").as_bytes()).is_none() {
+                return Err(self.broken(&format!("{name} is written in other letters than the standard's")));
+            }
         }
         let length = self.record.content_length();
         if self.record.headers().get("Content-Length").as_deref() != Some(&length.to_string()) {

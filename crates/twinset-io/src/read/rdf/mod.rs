@@ -78,6 +78,10 @@ pub(crate) fn for_each_quad(
         _ => stream::decoded(raw, encoding),
     };
     let progress = Arc::new(Progress::default());
+    let stream: Stream = match format {
+        Format::Jsonld => Box::new(Shallow { inner: stream, depth: 0, in_string: false, is_escaped: false }),
+        _ => stream,
+    };
     let reader = ByLine { inner: stream, buffer: Vec::new(), given: 0, between, progress: progress.clone() };
     let mut anonymous = Anonymous::default();
     let is_by_line = matches!(format, Format::Nt | Format::Nq);
@@ -203,6 +207,7 @@ impl Anonymous {
 
     fn name(&mut self, node: &mut BlankNode) {
         const PREFIX: &str = "anonymous-";
+        const GIVEN: &str = "given-";
         let invented = node.as_ref().unique_id().filter(|_| node.as_str().len() >= INVENTED);
         let name = match invented {
             Some(id) => self.names.entry(id).or_insert_with(|| {
@@ -213,15 +218,50 @@ impl Anonymous {
                 name
             }),
             // The file may use such a name itself: its own, if it is not taken yet.
-            None if node.as_str().starts_with(PREFIX) => {
+            None if [PREFIX, GIVEN].iter().any(|start| node.as_str().starts_with(start)) => {
                 self.given.entry(node.as_str().to_owned()).or_insert_with_key(|own| {
-                    let is_free = self.taken.insert(own.clone());
-                    if is_free { own.clone() } else { format!("given-{own}") }
+                    let mut name = own.clone();
+                    while !self.taken.insert(name.clone()) {
+                        name = format!("{GIVEN}{name}");
+                    }
+                    name
                 })
             }
             None => return,
         };
         *node = BlankNode::new_unchecked(name.clone());
+    }
+}
+
+/// Refuses JSON whose objects lie deep in each other: the parser goes as deep as they do, and would end the program.
+struct Shallow {
+    inner: Stream,
+    depth: u32,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+/// So deep they may lie.
+const DEEPEST: u32 = 128;
+
+impl Read for Shallow {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        for &byte in &buffer[..length] {
+            match (self.in_string, byte) {
+                (true, _) if self.is_escaped => self.is_escaped = false,
+                (true, b'\\') => self.is_escaped = true,
+                (_, b'"') => self.in_string = !self.in_string,
+                (false, b'{' | b'[') => self.depth += 1,
+                (false, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+            if self.depth > DEEPEST {
+                let reason = format!("its objects lie more than {DEEPEST} deep in each other");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+            }
+        }
+        Ok(length)
     }
 }
 

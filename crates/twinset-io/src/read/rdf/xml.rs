@@ -143,9 +143,12 @@ fn root(mut rest: &[u8]) -> Option<String> {
 /// Whether a document ends in the end of this element, but for comments.
 pub(super) fn closes(root: &str, end: &[u8]) -> bool {
     let mut end = end.trim_ascii_end();
-    while let Some(comment) = end.strip_suffix(b"-->") {
-        let Some(start) = memmem::rfind(comment, b"<!--") else { return true };
-        end = comment[..start].trim_ascii_end();
+    // Comments and instructions may follow.
+    while let Some((rest, open)) = (end.strip_suffix(b"-->").map(|rest| (rest, b"<!--".as_slice())))
+        .or_else(|| end.strip_suffix(b"?>").map(|rest| (rest, b"<?".as_slice())))
+    {
+        let Some(start) = memmem::rfind(rest, open) else { return true };
+        end = rest[..start].trim_ascii_end();
     }
     let Some(tag) = end.strip_suffix(b">") else { return false };
     let start = memchr::memrchr(b'<', tag).map_or(tag, |start| &tag[start + 1..]);
