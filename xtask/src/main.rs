@@ -42,6 +42,7 @@ fn test(full: bool) -> anyhow::Result<()> {
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
         cargo("test --package twinset-cli --test crash", &[("TWINSET_KILLS", "200")])?;
         large_collection()?;
+        many_short_texts()?;
         cargo("run --release --package experiments -- peers --records 2000 --output target/peers.html", &[])?;
     }
     println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
@@ -65,6 +66,29 @@ fn large_collection() -> anyhow::Result<()> {
     std::fs::remove_dir_all(folder)?;
     if results.iter().any(|result| result != &results[0]) {
         bail!("the pairs of the large collection differ");
+    }
+    Ok(())
+}
+
+/// Sketches of two million short texts, in shards, give the same bytes within a memory that holds a part of them.
+fn many_short_texts() -> anyhow::Result<()> {
+    let folder = Path::new("target/full");
+    std::fs::create_dir_all(folder.join("shards"))?;
+    let twinset = "target/release/twinset";
+    run(twinset, "generate --records 2000000 --words 10 --seed 1 --output target/full/all.jsonl", &[])?;
+    let all = std::fs::read_to_string(folder.join("all.jsonl"))?;
+    for (number, lines) in all.lines().collect::<Vec<_>>().chunks(500_000).enumerate() {
+        std::fs::write(folder.join(format!("shards/{number}.jsonl")), lines.join("\n") + "\n")?;
+    }
+    let mut results = Vec::new();
+    for memory in ["64G", "800M"] {
+        let settings = "--method sketch --threshold 0.8 --agree 75 --groups target/full/groups.csv --count";
+        run(twinset, &format!("dedup target/full/shards {settings} --memory {memory}"), &[])?;
+        results.push(std::fs::read(folder.join("groups.csv"))?);
+    }
+    std::fs::remove_dir_all(folder)?;
+    if results[0] != results[1] {
+        bail!("the groups of short texts differ when memory is limited");
     }
     Ok(())
 }

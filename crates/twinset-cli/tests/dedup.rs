@@ -252,3 +252,18 @@ fn a_stream_into_a_file_is_there_at_once() {
     child.wait().unwrap();
     assert_eq!(folder.read("kept.txt"), "one\ntwo\n");
 }
+
+#[test]
+fn labels_remove_what_is_near_whatever_the_threads() {
+    let folder = Folder::with(&[]);
+    folder.stdout("generate --records 3000 --words 12 --duplicates 0.5 --output docs.jsonl");
+    let dedup = |options: &str| folder.stdout(&format!("dedup docs.jsonl --threshold 0.7 {options}"));
+    let by_labels = dedup("--method labels --threads 1");
+    assert_eq!(dedup("--method labels --threads 2"), by_labels);
+    assert_eq!(dedup("--method labels --threads 5"), by_labels);
+    // What is kept exactly is kept, and little else.
+    let (exact, found) = (dedup("").lines().count(), by_labels.lines().count());
+    assert!(exact <= found && found < exact + exact / 20, "{found} of {exact}");
+    let output = folder.run("dedup docs.jsonl --threshold 0.7 --method labels --memory 1G");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("labels are held in memory"));
+}
