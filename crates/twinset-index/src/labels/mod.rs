@@ -200,16 +200,17 @@ impl LabelIndex {
         mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         self.check(query)?;
-        self.home.hold()?;
-        let mut last = i64::MIN;
-        while let Some(batch) = self.next_batch(&mut last)? {
-            for record in batch {
-                let mut hits = self.query(&record.hashes, query)?;
-                hits.retain(|hit| hit.number > record.number);
-                each_pair(&record, hits, &mut visit)?;
+        self.steadily(|index| {
+            let mut last = i64::MIN;
+            while let Some(batch) = index.next_batch(&mut last)? {
+                for record in batch {
+                    let mut hits = index.query(&record.hashes, query)?;
+                    hits.retain(|hit| hit.number > record.number);
+                    each_pair(&record, hits, &mut visit)?;
+                }
             }
-        }
-        Ok(self.home.release()?)
+            Ok(())
+        })
     }
 
     /// The same for pairs of a record of this index and one of another, which must have been made alike.
@@ -249,12 +250,23 @@ impl LabelIndex {
 
     /// Calls `visit` for all records in the order in which they came.
     pub fn for_each<E: From<Error>>(&mut self, mut visit: impl FnMut(&Stored) -> Result<(), E>) -> Result<(), E> {
+        self.steadily(|index| {
+            let mut last = i64::MIN;
+            while let Some(batch) = index.next_batch(&mut last)? {
+                batch.iter().try_for_each(&mut visit)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads from one state of the index, whatever others write meanwhile.
+    fn steadily<T, E: From<Error>>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
         self.home.hold()?;
-        let mut last = i64::MIN;
-        while let Some(batch) = self.next_batch(&mut last)? {
-            batch.iter().try_for_each(&mut visit)?;
-        }
-        Ok(self.home.release()?)
+        let result = read(self);
+        let released = self.home.release();
+        let value = result?;
+        released?;
+        Ok(value)
     }
 
     /// What is in it.
@@ -271,29 +283,29 @@ impl LabelIndex {
     /// labels without a record.
     pub fn damages(&mut self) -> Result<Vec<String>> {
         let mut damages = self.home.damages()?;
-        self.home.hold()?;
-        let (mut expected, mut last) = (0, i64::MIN);
-        while damages.len() < MOST_DAMAGES
-            && let Some(batch) = self.next_batch(&mut last)?
-        {
-            for record in batch {
-                if !record.hashes.is_sorted_by(|a, b| a < b) {
-                    damages.push(format!("the tokens of record `{}` are not in order", record.id));
-                }
-                let labels = self.labeler.labels(&record.hashes);
-                expected += labels.len() as u64;
-                let missing = labels.len() - self.home.labels_of(&record, &labels)?;
-                if missing > 0 {
-                    damages.push(format!("{missing} labels of record `{}` are missing", record.id));
+        self.steadily(|index| {
+            let (mut expected, mut last) = (0, i64::MIN);
+            while damages.len() < MOST_DAMAGES
+                && let Some(batch) = index.next_batch(&mut last)?
+            {
+                for record in batch {
+                    if !record.hashes.is_sorted_by(|a, b| a < b) {
+                        damages.push(format!("the tokens of record `{}` are not in order", record.id));
+                    }
+                    let labels = index.labeler.labels(&record.hashes);
+                    expected += labels.len() as u64;
+                    let missing = labels.len() - index.home.labels_of(&record, &labels)?;
+                    if missing > 0 {
+                        damages.push(format!("{missing} labels of record `{}` are missing", record.id));
+                    }
                 }
             }
-        }
-        let labels = self.home.label_count()?;
-        if damages.is_empty() && labels != expected {
-            damages.push(format!("there are {labels} labels, and {expected} belong to records"));
-        }
-        self.home.release()?;
-        Ok(damages)
+            let labels = index.home.label_count()?;
+            if damages.is_empty() && labels != expected {
+                damages.push(format!("there are {labels} labels, and {expected} belong to records"));
+            }
+            Ok(damages)
+        })
     }
 }
 
