@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use twinset::Threshold;
+use twinset::{Measure, Threshold};
 use twinset_index::labels::{LabelIndex, Pair, Query};
 use twinset_io::OutputOptions;
 use twinset_io::write::{Kind, Table, Value};
@@ -42,7 +42,7 @@ impl Join {
         let mut index = LabelIndex::open(&self.path)?;
         let mut other = self.other.as_deref().map(LabelIndex::open).transpose()?;
         let query = Query { threshold: self.threshold, probability: self.promise.probability };
-        index.check(&query)?;
+        other.as_ref().unwrap_or(&index).check(&query)?;
         check_written(&self.path, &[], [&self.output.output])?;
         let (output, format) = self.output.open()?;
         let columns = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
@@ -106,34 +106,36 @@ impl Count {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
         let mut index = LabelIndex::open(&self.path)?;
-        let queries: Vec<Query> = self
-            .threshold
-            .iter()
-            .map(|&threshold| Query { threshold, probability: self.promise.probability })
-            .collect();
-        queries.iter().try_for_each(|query| index.check(query))?;
-        self.asked.check_written(&self.path, &self.output)?;
-        let (output, format) = self.output.open()?;
-        let mut table = Table::create(output, format, [("threshold", Kind::Text), ("pairs", Kind::Whole)])?;
-        let mut counts = vec![0u64; queries.len()];
         let other = match self.asked.paths() {
             [path] if is_index(path) => Some(LabelIndex::open(&path.display().to_string())?),
             _ => None,
         };
+        // What is found at the lowest threshold has the others' pairs in it, found with a higher probability still.
+        let lowest = self.threshold.iter().copied().min_by(|a, b| a.as_f64().total_cmp(&b.as_f64()));
+        let threshold = lowest.ok_or(twinset::Error::NoThreshold)?;
+        let query = Query { threshold, probability: self.promise.probability };
+        for &threshold in &self.threshold {
+            other.as_ref().unwrap_or(&index).check(&Query { threshold, ..query })?;
+        }
+        self.asked.check_written(&self.path, &self.output)?;
+        let (output, format) = self.output.open()?;
+        let mut table = Table::create(output, format, [("threshold", Kind::Text), ("pairs", Kind::Whole)])?;
+        let mut counts = vec![0u64; self.threshold.len()];
+        let mut tally = |similarity: f64| {
+            for (threshold, count) in self.threshold.iter().zip(&mut counts) {
+                *count += u64::from(Measure::Jaccard.reaches(similarity, threshold.as_f64()));
+            }
+        };
         if other.is_some() || !self.asked.is_something() {
             let mut other = other;
-            for (query, count) in queries.iter().zip(&mut counts) {
-                for_each_pair(&mut index, other.as_mut(), query, |_| {
-                    *count += 1;
-                    Ok(session.run.check()?)
-                })?;
-            }
+            for_each_pair(&mut index, other.as_mut(), &query, |pair| {
+                tally(pair.similarity);
+                Ok(session.run.check()?)
+            })?;
         } else {
             self.asked.for_each(&mut index, &session.run, |index, asking| {
-                for (query, count) in queries.iter().zip(&mut counts) {
-                    let hits = index.query(&asking.hashes, query)?;
-                    *count += hits.iter().filter(|hit| Some(hit.number) != asking.number).count() as u64;
-                }
+                let hits = index.query(&asking.hashes, &query)?;
+                hits.iter().filter(|hit| Some(hit.number) != asking.number).for_each(|hit| tally(hit.similarity));
                 Ok(())
             })?;
         }

@@ -45,7 +45,7 @@ impl Builder {
 
     /// Adds a triple; in which named graph it stands does not count.
     pub(super) fn add(&mut self, quad: &Quad) -> Option<()> {
-        let subject = self.number_subject(quad.subject.as_ref())?;
+        let subject = self.number(quad.subject.as_ref().into())?;
         let predicate = self.number(quad.predicate.as_ref().into())?;
         let object = self.number(quad.object.as_ref())?;
         self.graph.places.resize(self.graph.terms.len(), u32::MAX);
@@ -56,10 +56,6 @@ impl Builder {
         }
         self.triples.push([*place, predicate, object]);
         Some(())
-    }
-
-    fn number_subject(&mut self, subject: NamedOrBlankNodeRef<'_>) -> Option<u32> {
-        self.number(subject.into())
     }
 
     fn number(&mut self, term: TermRef<'_>) -> Option<u32> {

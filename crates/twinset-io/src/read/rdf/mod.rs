@@ -82,7 +82,14 @@ pub(crate) fn for_each_quad(
         Format::Jsonld => Box::new(Shallow { inner: stream, depth: 0, in_string: false, is_escaped: false }),
         _ => stream,
     };
-    let reader = ByLine { inner: stream, buffer: Vec::new(), given: 0, between, progress: progress.clone() };
+    let reader = ByLine {
+        inner: stream,
+        is_xml: format == Format::Rdf,
+        buffer: Vec::new(),
+        given: 0,
+        between,
+        progress: progress.clone(),
+    };
     let mut anonymous = Anonymous::default();
     let is_by_line = matches!(format, Format::Nt | Format::Nq);
     if is_by_line && options.rejects.is_some() {
@@ -278,9 +285,11 @@ struct Progress {
 /// So many bytes at the end are enough to tell whether it is one.
 const LAST_BYTES: usize = 1024;
 
-/// Hands on one line at a time, so that it is known which one the parser is at, and ends what holds no triple for too long.
+/// Hands on one line of XML at a time, so that it is known which one the parser is at, and ends what holds no triple for too long.
 struct ByLine {
     inner: Stream,
+    /// Other parsers tell the line themselves, and notice where a file is cut.
+    is_xml: bool,
     buffer: Vec<u8>,
     given: usize,
     /// The most bytes between two triples.
@@ -297,16 +306,14 @@ impl Read for ByLine {
             self.given = 0;
         }
         let rest = &self.buffer[self.given..];
-        let line = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let line = Some(rest).filter(|_| self.is_xml).and_then(|rest| memchr::memchr(b'\n', rest));
+        let line = line.map_or(rest.len(), |end| end + 1);
         let length = line.min(into.len());
         into[..length].copy_from_slice(&rest[..length]);
         self.given += length;
-        let mut last = self.progress.last_bytes.lock().expect("no reader panics");
-        if last.len() > 8 * LAST_BYTES {
-            let end = last.len() - LAST_BYTES;
-            last.drain(..end);
+        if self.is_xml {
+            self.note_end(&into[..length]);
         }
-        last.extend_from_slice(&into[length.saturating_sub(LAST_BYTES)..length]);
         // A line that was given counts once more is asked for.
         let is_new = self.progress.lines.load(Ordering::Relaxed) == 0 || into[..length].last() == Some(&b'\n');
         self.progress.lines.fetch_add(u64::from(is_new), Ordering::Relaxed);
@@ -314,5 +321,17 @@ impl Read for ByLine {
             return Err(io::Error::other("a triple is longer than --max-record allows"));
         }
         Ok(length)
+    }
+}
+
+impl ByLine {
+    /// Keeps the end of what was read.
+    fn note_end(&self, bytes: &[u8]) {
+        let mut last = self.progress.last_bytes.lock().expect("no reader panics");
+        if last.len() > 8 * LAST_BYTES {
+            let end = last.len() - LAST_BYTES;
+            last.drain(..end);
+        }
+        last.extend_from_slice(&bytes[bytes.len().saturating_sub(LAST_BYTES)..]);
     }
 }
