@@ -16,11 +16,11 @@ pub use join::{Algorithm, Input, JoinOptions, Joined, Labelling, Links, ValuedPa
 pub use model::*;
 pub use pipeline::{Deduped, Records, count, dedup, dedup_joined, join, join_within, nearest, tokenize, verify};
 pub use sketch::{
-    EstimateOptions, Interval, LabelOptions, Labeler, Method, agreement, found_by_agreement, found_by_labels,
-    label_length, same_beginning, synopsis_size, trees_for,
+    EstimateOptions, Interval, Intervals, LabelOptions, Labeler, Method, agreement, count_error, error_bound,
+    found_by_agreement, found_by_labels, label_length, same_beginning, synopsis_size, trees_for,
 };
 pub use stream::{Near, Stream};
 pub use tokenize::{
     BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenHasher, TokenKind, TokenNames, TokenOptions,
-    Tokenizer, cut, token_hash,
+    Tokenizer, cut, synopsis_value, token_hash,
 };

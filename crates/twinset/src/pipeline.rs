@@ -201,6 +201,7 @@ pub fn nearest(
         Input::Sets(sets) => sets.left_len(),
         Input::Spilled(sets) => sets.left_len(),
         Input::Texts { texts, left } => left.unwrap_or(texts.len()),
+        Input::Synopses(synopses) => synopses.left_len(),
     };
     let mut nearest: Vec<Option<Pair>> = vec![None; left];
     for pair in joined.iter() {
@@ -250,6 +251,9 @@ fn largest_size(input: Input<'_>) -> u32 {
         Input::Sets(sets) => (0..sets.len()).map(|record| sets.size(record)).max(),
         Input::Spilled(sets) => Some(sets.largest()),
         Input::Texts { texts, .. } => texts.iter().map(|text| text.chars().count() as u32).max(),
+        Input::Synopses(synopses) => {
+            (0..synopses.len()).map(|record| synopses.get(record).distinct().min(1e9) as u32).max()
+        }
     };
     largest.unwrap_or(0).clamp(2, 500_000_000)
 }

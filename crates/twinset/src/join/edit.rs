@@ -47,7 +47,7 @@ pub(super) fn join(
     let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine, rising: None, collect: None };
     let (matches, kept) = find_and_keep(options, &task, &groups, wanted)?;
     let sizes = ordered.into_sizes();
-    Ok(Joined::new(Measure::Edit, Grouped::new(Measure::Edit, &bounds, groups, sizes, matches), kept))
+    Ok(Joined::new(Measure::Edit, Grouped::new(Measure::Edit, &bounds, groups, sizes, matches, None), kept))
 }
 
 /// The edit distance of two texts, however large.

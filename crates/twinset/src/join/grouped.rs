@@ -18,6 +18,8 @@ pub(super) struct Grouped {
     neighbours: Vec<Neighbour>,
     /// For containment in a self-join, tells in which direction a pair holds.
     direction: Option<Bounds>,
+    /// The values of pairs, where overlaps do not tell them.
+    estimates: Option<Estimates>,
     /// Records pair only within the same class.
     classes: Option<Vec<u32>>,
     /// Tells whether the members of a group form pairs with each other: a set may be smaller than the overlap asked for.
@@ -27,7 +29,17 @@ pub(super) struct Grouped {
 #[derive(Clone, Copy)]
 struct Neighbour {
     group: u32,
+    /// The overlap of the sets; the place of their value where there are estimates.
     overlap: u32,
+}
+
+/// Values that were estimated.
+pub(super) struct Estimates {
+    /// Of each match the value of its first set with the second, and that of the second with the first; not a number where
+    /// they form no pair in that direction.
+    pub(super) between: Vec<[f64; 2]>,
+    /// The value of two members of each group, if they form a pair.
+    pub(super) within: Vec<Option<f64>>,
 }
 
 impl Grouped {
@@ -37,6 +49,7 @@ impl Grouped {
         groups: Groups,
         sizes: Vec<u32>,
         matches: Vec<Vec<Match>>,
+        estimates: Option<Estimates>,
     ) -> Self {
         let symmetric = groups.collections() == Collections::One;
         let left_len = groups.left_len();
@@ -65,7 +78,7 @@ impl Grouped {
         }
         starts.pop();
         let direction = (measure == Measure::Containment && symmetric).then(|| bounds.one_way());
-        Self { measure, groups, sizes, starts, neighbours, direction, classes: None, bounds: *bounds }
+        Self { measure, groups, sizes, starts, neighbours, direction, estimates, classes: None, bounds: *bounds }
     }
 
     /// Leaves only pairs whose records have the same class.
@@ -108,13 +121,9 @@ impl Grouped {
         let two = self.groups.collections() == Collections::Two;
         let mut edges: Vec<(f64, u32, u32)> = Vec::new();
         for group in 0..self.groups.len() as u32 {
-            let own = (!two).then(|| self.overlap_within(group)).flatten().map(|overlap| Neighbour { group, overlap });
-            for neighbour in self.neighbours_of(group).iter().copied().chain(own) {
-                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
-                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
-                    edges.push((self.measure.value(sizes.0, sizes.1, neighbour.overlap), group, neighbour.group));
-                }
-            }
+            let own = (!two).then(|| self.value_within(group)).flatten().map(|value| (value, group, group));
+            let others = self.neighbours_of(group).iter();
+            edges.extend(others.filter_map(|other| Some((self.value(group, other)?, group, other.group))).chain(own));
         }
         let sign = if self.measure.is_distance() { 1.0 } else { -1.0 };
         edges.sort_unstable_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)).then((a.1, a.2).cmp(&(b.1, b.2))));
@@ -168,18 +177,12 @@ impl Grouped {
     fn partners_of(&self, left: u32) -> Vec<Pair> {
         let mut pairs = Vec::new();
         let Some(own) = self.groups.of(left as usize) else { return pairs };
-        let size = self.sizes[own as usize];
         // A symmetric pair is listed at its earlier record only.
         let two = self.groups.collections() == Collections::Two;
         let first = if two || self.direction.is_some() { 0 } else { left + 1 };
         let offset = self.right_offset();
-        let mut add = |neighbour: Neighbour| {
-            let other = self.sizes[neighbour.group as usize];
-            if self.direction.is_some_and(|bounds| !bounds.accepts(size, other, neighbour.overlap)) {
-                return;
-            }
-            let value = self.measure.value(size, other, neighbour.overlap);
-            let members = self.groups.members(neighbour.group);
+        let mut add = |other: u32, value: f64| {
+            let members = self.groups.members(other);
             for &record in &members[members.partition_point(|&record| record < first)..] {
                 let same = |classes: &Vec<u32>| classes[left as usize] == classes[record as usize];
                 if record != left && self.classes.as_ref().is_none_or(same) {
@@ -187,11 +190,13 @@ impl Grouped {
                 }
             }
         };
-        for &neighbour in self.neighbours_of(own) {
-            add(neighbour);
+        for neighbour in self.neighbours_of(own) {
+            if let Some(value) = self.value(own, neighbour) {
+                add(neighbour.group, value);
+            }
         }
-        if !two && let Some(overlap) = self.overlap_within(own) {
-            add(Neighbour { group: own, overlap });
+        if !two && let Some(value) = self.value_within(own) {
+            add(own, value);
         }
         pairs.sort_unstable_by_key(|pair| pair.right);
         pairs
@@ -210,8 +215,7 @@ impl Grouped {
                 continue;
             };
             nodes.push(*numbers.entry((group, class)).or_insert_with(|| {
-                let size = self.sizes[group as usize];
-                twins.push(self.overlap_within(group).map(|overlap| self.measure.value(size, size, overlap)));
+                twins.push(self.value_within(group));
                 classes_of[group as usize].push((class, next));
                 next
             }));
@@ -222,11 +226,10 @@ impl Grouped {
                 later.flat_map({
                     let (classes_of, numbers) = (&classes_of, &numbers);
                     move |&Neighbour { group: other, overlap }| {
-                        let (x, y) = (self.sizes[group as usize], self.sizes[other as usize]);
                         // Containment links in either direction.
-                        let value = self.measure.value(x, y, overlap);
-                        let value =
-                            if self.direction.is_some() { value.max(self.measure.value(y, x, overlap)) } else { value };
+                        let there = self.value(group, &Neighbour { group: other, overlap });
+                        let back = self.value(other, &Neighbour { group, overlap });
+                        let value = there.into_iter().chain(back).fold(f64::MIN, f64::max);
                         let shared = classes_of[group as usize]
                             .iter()
                             .filter_map(move |&(class, node)| numbers.get(&(other, class)).map(|&other| (node, other)));
@@ -238,12 +241,28 @@ impl Grouped {
         Links::new(self.measure, nodes, twins, links, run)
     }
 
-    /// The overlap of two members of a group, for edit distance their distance, if they form a pair.
-    fn overlap_within(&self, group: u32) -> Option<u32> {
+    /// The value of a group and a neighbour, if they form a pair in this direction.
+    fn value(&self, group: u32, neighbour: &Neighbour) -> Option<f64> {
+        let &Neighbour { group: other, overlap } = neighbour;
+        if let Some(estimates) = &self.estimates {
+            // The first set of a match is the later one.
+            let value = estimates.between[overlap as usize][usize::from(group < other)];
+            return (!value.is_nan()).then_some(value);
+        }
+        let (size, size_other) = (self.sizes[group as usize], self.sizes[other as usize]);
+        let is_pair = self.direction.is_none_or(|bounds| bounds.accepts(size, size_other, overlap));
+        is_pair.then(|| self.measure.value(size, size_other, overlap))
+    }
+
+    /// The value of two members of a group, if they form a pair.
+    fn value_within(&self, group: u32) -> Option<f64> {
+        if let Some(estimates) = &self.estimates {
+            return estimates.within[group as usize];
+        }
         let size = self.sizes[group as usize];
         match self.measure {
-            Measure::Edit => Some(0),
-            _ => self.bounds.accepts(size, size, size).then_some(size),
+            Measure::Edit => Some(0.0),
+            _ => self.bounds.accepts(size, size, size).then(|| self.measure.value(size, size, size)),
         }
     }
 
@@ -254,12 +273,11 @@ impl Grouped {
         let mut ordered = 0;
         for group in 0..self.groups.len() as u32 {
             for neighbour in self.neighbours_of(group) {
-                let sizes = (self.sizes[group as usize], self.sizes[neighbour.group as usize]);
-                if self.direction.is_none_or(|bounds| bounds.accepts(sizes.0, sizes.1, neighbour.overlap)) {
+                if self.value(group, neighbour).is_some() {
                     ordered += members(group) * members(neighbour.group);
                 }
             }
-            if !two && self.overlap_within(group).is_some() {
+            if !two && self.value_within(group).is_some() {
                 ordered += members(group) * (members(group) - 1);
             }
         }

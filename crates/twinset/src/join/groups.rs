@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use crate::model::{Bounds, Collections, Strings, TokenSets};
+use crate::model::{Bounds, Collections, Strings, Synopses, TokenSets};
 use crate::tokenize::id_hash;
 
 /// Records with the same content, and of the same collection, form a group. Groups are numbered in order of the size
@@ -46,6 +46,24 @@ impl Groups {
             |record| can_pair(record).then(|| id_hash(sets.get(record), 0)),
             |a, b| sets.get(a) == sets.get(b),
             |record| sets.size(record),
+        )
+    }
+
+    /// Groups by synopsis. Empty ones are left out.
+    pub(super) fn of_synopses(synopses: &Synopses) -> Self {
+        let values = |record: usize| synopses.get(record).values();
+        let hash = |record: usize| {
+            let hash =
+                values(record).iter().fold(0u64, |hash, value| (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            hash ^ hash >> 32 ^ u64::from(synopses.get(record).is_complete())
+        };
+        Self::new(
+            synopses.len(),
+            (synopses.collections(), synopses.left_len()),
+            |record| values(record).is_empty(),
+            |record| Some(hash(record)),
+            |a, b| synopses.get(a) == synopses.get(b),
+            |record| values(record).len() as u32,
         )
     }
 

@@ -13,7 +13,8 @@
 //! | `scan` | `scan`, `screen` | size, signature |
 //! | `auto` | `auto` | `prefix` or `scan`, for each range of sizes, or `ppjoin` |
 //!
-//! With labels (`labels`) pairs may be missed, with a known probability. Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
+//! With labels (`labels`) pairs may be missed, with a known probability. Synopses (`synopses`) are sets of values themselves, whose
+//! pairs are then compared as synopses. Edit distance runs the same algorithms on q-grams and checks what they let through (`edit`).
 
 mod allpairs;
 mod auto;
@@ -41,6 +42,7 @@ mod select;
 mod sets;
 mod signature;
 mod suffix;
+mod synopses;
 mod tally;
 mod verify;
 
@@ -61,7 +63,8 @@ use self::rising::RisingBounds;
 use self::sets::OrderedSets;
 use self::tally::Tally;
 use crate::model::{
-    Bounds, Candidates, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, TokenSets,
+    Bounds, Candidates, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, Synopses,
+    TokenSets,
 };
 
 /// What is joined.
@@ -78,6 +81,8 @@ pub enum Input<'a> {
         /// How many of them form the left collection, where there are two.
         left: Option<usize>,
     },
+    /// Synopses of sets, for every measure but edit distance. The values of pairs are estimates.
+    Synopses(&'a Synopses),
 }
 
 impl Input<'_> {
@@ -87,6 +92,7 @@ impl Input<'_> {
             Self::Sets(sets) => sets.len(),
             Self::Spilled(sets) => sets.len(),
             Self::Texts { texts, .. } => texts.len(),
+            Self::Synopses(synopses) => synopses.len(),
         }
     }
 
@@ -97,6 +103,11 @@ impl Input<'_> {
 
     /// The value of a record and one that is identical, if they form a pair.
     pub(crate) fn twin_value(&self, record: u32, bounds: &Bounds, options: &JoinOptions) -> Option<f64> {
+        if let Self::Synopses(synopses) = self {
+            let condition = options.condition().ok()?;
+            let comparison = synopses.get(record as usize).compare(synopses.get(record as usize));
+            return condition.accepts(&comparison).then(|| comparison.value(options.measure));
+        }
         let (size, is_edit) = (self.size(record), options.measure == Measure::Edit);
         let is_pair = (options.empty || size > 0) && (is_edit || bounds.accepts(size, size, size));
         is_pair.then(|| options.measure.value(size, size, if is_edit { 0 } else { size }))
@@ -108,6 +119,7 @@ impl Input<'_> {
             Self::Sets(sets) => sets.size(record as usize),
             Self::Spilled(sets) => sets.size_of(record),
             Self::Texts { texts, .. } => texts.get(record as usize).len() as u32,
+            Self::Synopses(synopses) => synopses.get(record as usize).values().len() as u32,
         }
     }
 
@@ -120,7 +132,7 @@ impl Input<'_> {
         match self {
             Self::Sets(sets) => Ok(of_sets(sets.get(left as usize), sets.get(right as usize))),
             Self::Spilled(sets) => Ok(of_sets(&sets.get(left)?, &sets.get(right)?)),
-            Self::Texts { .. } => Err(Error::WrongInput { measure }),
+            Self::Texts { .. } | Self::Synopses(_) => Err(Error::WrongInput { measure }),
         }
     }
 
@@ -141,6 +153,11 @@ impl Input<'_> {
             Self::Sets(sets) => of_sets(sets.get(left as usize), sets.get(right as usize)),
             Self::Spilled(sets) => of_sets(&sets.get(left)?, &sets.get(right)?),
             Self::Texts { texts, .. } => edit::distance(texts.get(left as usize), texts.get(right as usize)) as f64,
+            Self::Synopses(synopses) => {
+                let comparison = synopses.get(left as usize).compare(synopses.get(right as usize));
+                let (there, back) = (comparison.value(measure), comparison.swapped().value(measure));
+                if measure == Measure::Containment { there.max(back) } else { there }
+            }
         })
     }
 
@@ -151,6 +168,7 @@ impl Input<'_> {
             Self::Spilled(sets) => sets.collections(),
             Self::Texts { left: None, .. } => Collections::One,
             Self::Texts { left: Some(_), .. } => Collections::Two,
+            Self::Synopses(synopses) => synopses.collections(),
         }
     }
 }
@@ -184,9 +202,10 @@ pub(crate) fn join(
             let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising: None, collect: None };
             let (matches, kept) = find_and_keep(options, &task, &groups, wanted)?;
             let sizes = ordered.into_sizes();
-            Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches), kept)
+            Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches, None), kept)
         }
         (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, wanted, run)?,
+        (Input::Synopses(sets), measure) if measure != Measure::Edit => synopses::join(sets, bounds, options, run)?,
         _ => return Err(Error::WrongInput { measure: options.measure }),
     };
     joined.stats.seconds.join = begin.elapsed().as_secs_f64();

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::labels::Labelling;
-use crate::model::{Error, Measure, Threshold};
+use crate::model::{Condition, Error, Measure, Result, Threshold};
 
 /// Which pairs are wanted, and how they are found.
 ///
@@ -51,6 +51,10 @@ pub struct JoinOptions {
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub labels: Option<Labelling>,
+    /// Of synopses: how many values the sets of a pair share besides, as far as that can be estimated.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub min_overlap: u32,
 }
 
 /// As in the paper's experiments on long records.
@@ -67,6 +71,7 @@ impl Default for JoinOptions {
             top: None,
             best: false,
             labels: None,
+            min_overlap: 0,
         }
     }
 }
@@ -75,6 +80,11 @@ impl JoinOptions {
     /// The defaults with a threshold.
     pub fn at(threshold: Threshold) -> Self {
         Self { threshold: Some(threshold), ..Self::default() }
+    }
+
+    /// What is asked of synopses.
+    pub(crate) fn condition(&self) -> Result<Condition> {
+        Condition::new(self.measure, self.threshold.ok_or(Error::NoThreshold)?, self.min_overlap)
     }
 }
 
@@ -135,7 +145,7 @@ impl fmt::Display for Algorithm {
 impl FromStr for Algorithm {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         let expected = "an algorithm: auto, naive, allpairs, ppjoin, ppjoin+, prefix or scan";
         let named = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
         named.ok_or_else(|| Error::BadOption { text: text.to_owned(), expected })

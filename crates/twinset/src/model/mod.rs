@@ -2,6 +2,7 @@
 //!
 //! Nothing here depends on another layer of the crate.
 
+mod condition;
 mod error;
 mod explanation;
 mod fetch;
@@ -12,10 +13,13 @@ mod spill;
 mod spilled_sets;
 mod stats;
 mod strings;
+mod synopses;
+mod synopsis;
 mod threshold;
 mod token_block;
 mod token_sets;
 
+pub use condition::Condition;
 pub use error::{Error, Result};
 pub use explanation::Explanation;
 pub(crate) use fetch::fetch;
@@ -27,6 +31,10 @@ pub(crate) use spilled_sets::Part;
 pub use spilled_sets::SpilledSets;
 pub use stats::{Candidates, Seconds, Stats};
 pub use strings::Strings;
+pub use synopses::Synopses;
+pub(crate) use synopses::words_of;
+pub(crate) use synopsis::share_below;
+pub use synopsis::{Comparison, Synopsis, SynopsisBuilder};
 pub use threshold::{Bounds, Collections, Side, Threshold};
 pub(crate) use token_block::SINGLE;
 pub use token_block::TokenBlock;

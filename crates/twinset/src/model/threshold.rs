@@ -49,6 +49,11 @@ impl Threshold {
         Ok(Self { numerator, denominator })
     }
 
+    /// Its numerator and its denominator.
+    pub(crate) fn ratio(self) -> (u64, u64) {
+        (self.numerator, self.denominator)
+    }
+
     /// The nearest 64-bit float, for probabilities.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
@@ -223,6 +228,11 @@ impl Bounds {
         let is_count = q == 1;
         let p = if is_count { p } else { p.saturating_sub(1) };
         if !is_count && p * self.q <= self.p * q { self } else { Self { p, q, ..self } }
+    }
+
+    /// The threshold.
+    pub(crate) fn threshold(self) -> Threshold {
+        Threshold { numerator: self.p, denominator: self.q }
     }
 
     /// The threshold of a measure that counts.

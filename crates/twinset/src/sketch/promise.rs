@@ -1,10 +1,10 @@
 //! The probabilities that go with sketches, labels and synopses.
 
-use statrs::distribution::{Beta, Binomial, ContinuousCDF, DiscreteCDF};
+use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::model::{Error, Result};
 
-/// A similarity that was estimated, and where the true one lies.
+/// A similarity, or another number, that was estimated, and where the true one lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate.
@@ -26,13 +26,8 @@ impl Interval {
     /// assert!((interval.low - 0.8238).abs() < 1e-4 && (interval.high - 0.9510).abs() < 1e-4);
     /// ```
     pub fn of_agreement(agreeing: u32, of: u32) -> Self {
-        const TAIL: f64 = 0.025;
-        let (a, n) = (f64::from(agreeing), f64::from(of));
-        let quantile =
-            |shape_a: f64, shape_b: f64, at: f64| Beta::new(shape_a, shape_b).map(|beta| beta.inverse_cdf(at));
-        let low = if agreeing == 0 { Ok(0.0) } else { quantile(a, n - a + 1.0, TAIL) };
-        let high = if agreeing >= of { Ok(1.0) } else { quantile(a + 1.0, n - a, 1.0 - TAIL) };
-        Self { similarity: a / n, low: low.unwrap_or(0.0), high: high.unwrap_or(1.0) }
+        let (low, high) = super::intervals::share(agreeing, of, 0.025);
+        Self { similarity: f64::from(agreeing) / f64::from(of), low, high }
     }
 }
 

@@ -15,6 +15,11 @@ pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
     }
 }
 
+/// The value of a token in synopses: its hash, mixed with a seed. Different hashes have different values.
+pub fn synopsis_value(token_hash: u64, seed: u64) -> u64 {
+    mix(token_hash ^ mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+}
+
 /// The finalizer of MurmurHash3 for 64 bits.
 fn mix(mut value: u64) -> u64 {
     value ^= value >> 33;

@@ -26,7 +26,7 @@ pub use cutter::cut;
 pub(crate) use cutter::{Cutter, Scratch as CutScratch};
 pub(crate) use dictionary::Key;
 pub(crate) use hash::id_hash;
-pub use hash::token_hash;
+pub use hash::{synopsis_value, token_hash};
 pub use hashes::TokenHasher;
 pub use language::{Language, StopWords};
 pub(crate) use minima::{Minima, low_bit};

@@ -9,8 +9,8 @@ use super::dictionary::{Dictionary, Key, TokenStore};
 use super::minima::Minima;
 use super::runs::RunStore;
 use super::shingles::{Numbers, Shingles};
-use super::{Repeats, TokenKind, TokenOptions, token_hash};
-use crate::model::{Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
+use super::{Repeats, TokenKind, TokenOptions, synopsis_value, token_hash};
+use crate::model::{Result, Run, Spill, SpilledSets, Synopsis, SynopsisBuilder, TokenBlock, TokenSets, words_of};
 
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
 ///
@@ -26,13 +26,22 @@ use crate::model::{Result, Run, Spill, SpilledSets, TokenBlock, TokenSets};
 /// ```
 pub struct Tokenizer {
     cutter: Cutter,
-    /// Makes sketches of the tokens, if it is those that are wanted.
-    minima: Option<Minima>,
+    summary: Summary,
     dictionary: Dictionary<TokenStore>,
     /// Those of threads that are between two blocks.
     scratches: Mutex<Vec<Scratch>>,
     /// Where ids go that memory has no room for, if it is limited.
     spilling: Option<Spilling>,
+}
+
+/// What blocks hold of a record's tokens.
+enum Summary {
+    /// The ids of all.
+    None,
+    /// A sketch.
+    Sketch(Minima),
+    /// A synopsis of this k, its values seeded.
+    Synopsis(u32, u64),
 }
 
 /// Keeps the ids of all blocks within a limit.
@@ -100,7 +109,7 @@ impl Tokenizer {
 
     fn with(cutter: Cutter) -> Self {
         let dictionary = Dictionary::new(TokenStore::default, 0);
-        Self { cutter, minima: None, dictionary, scratches: Mutex::default(), spilling: None }
+        Self { cutter, summary: Summary::None, dictionary, scratches: Mutex::default(), spilling: None }
     }
 
     /// The same, for [`finish_within`](Self::finish_within) the memory that the run allows.
@@ -118,7 +127,15 @@ impl Tokenizer {
     pub fn sketching(options: &TokenOptions, (permutations, seed): (u32, u64), run: &Run) -> Result<Self> {
         let mut tokenizer = Self::within(options, run)?;
         tokenizer.cutter = Cutter::of_tokens(options)?;
-        tokenizer.minima = Some(Minima::new(permutations, seed, run.portable));
+        tokenizer.summary = Summary::Sketch(Minima::new(permutations, seed, run.portable));
+        Ok(tokenizer)
+    }
+
+    /// The same, but blocks hold synopses of this size and seed, for [`Synopses::of_blocks`](crate::Synopses::of_blocks).
+    pub fn synopsizing(options: &TokenOptions, (size, seed): (u32, u64)) -> Result<Self> {
+        Synopsis::check_size(size)?;
+        let mut tokenizer = Self::with(Cutter::of_tokens(options)?);
+        tokenizer.summary = Summary::Synopsis(size, seed);
         Ok(tokenizer)
     }
 
@@ -208,7 +225,7 @@ impl Tokenizer {
     /// How to make shingles of the words, or of the entries of sketches, if it is those that are wanted.
     fn shingles(&self) -> Option<Shingles<'static>> {
         let (length, numbers) = match (self.cutter.cut, self.cutter.repeats) {
-            _ if self.minima.is_some() => (1, Numbers::Places),
+            _ if matches!(self.summary, Summary::Sketch(_)) => (1, Numbers::Places),
             (Cut::WordStream(length), Repeats::Number) => (length, Numbers::Repeats),
             (Cut::WordStream(length), Repeats::Ignore) => (length, Numbers::None),
             _ => return None,
@@ -281,6 +298,8 @@ struct Scratch {
     cutting: CutScratch,
     /// Of a record's tokens, for its sketch.
     hashes: Vec<u32>,
+    /// For its synopsis.
+    builder: Option<SynopsisBuilder>,
     cache: TokenCache,
     /// Tokens that were not in the cache, their texts, and where in the block their ids belong.
     missing: Vec<Key>,
@@ -294,6 +313,7 @@ impl Scratch {
         Self {
             cutting: CutScratch::default(),
             hashes: Vec::new(),
+            builder: None,
             cache: TokenCache::new(),
             missing: Vec::new(),
             missing_text: Vec::new(),
@@ -308,9 +328,11 @@ impl BlockTokenizer<'_> {
     pub fn push(&mut self, text: &str) -> Result<()> {
         let before = self.block.ids.len();
         let mut cutting = std::mem::take(&mut self.scratch.cutting);
-        match &self.tokenizer.minima {
-            None => self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| self.look_up(buffer, key))?,
-            Some(minima) => {
+        match &self.tokenizer.summary {
+            Summary::None => {
+                self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| self.look_up(buffer, key))?
+            }
+            Summary::Sketch(minima) => {
                 let hashes = &mut self.scratch.hashes;
                 hashes.clear();
                 self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| {
@@ -320,6 +342,18 @@ impl BlockTokenizer<'_> {
                 if !hashes.is_empty() {
                     minima.append(hashes, &mut self.block.ids);
                 }
+            }
+            &Summary::Synopsis(size, seed) => {
+                let builder = match &mut self.scratch.builder {
+                    Some(builder) => builder,
+                    none => none.insert(SynopsisBuilder::new(size)?),
+                };
+                builder.clear();
+                self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| {
+                    builder.insert(synopsis_value(token_hash(key.of(buffer), key.repeat), seed));
+                    Ok(())
+                })?;
+                self.block.ids.extend(words_of(builder.synopsis()));
             }
         }
         self.scratch.cutting = cutting;

@@ -1,0 +1,84 @@
+//! Which pairs of synopses are wanted, and what values they must share for that.
+
+use super::{Bounds, Collections, Comparison, Error, Measure, Result, Threshold};
+
+/// Which pairs of synopses are wanted: those whose estimate reaches a threshold.
+#[derive(Debug, Clone, Copy)]
+pub struct Condition {
+    measure: Measure,
+    threshold: Threshold,
+    bounds: Bounds,
+    min_overlap: u32,
+}
+
+impl Condition {
+    /// Checks the threshold against the measure. `min_overlap` is how many values the sets must share besides, as far as that
+    /// can be estimated.
+    pub fn new(measure: Measure, threshold: Threshold, min_overlap: u32) -> Result<Self> {
+        if measure == Measure::Edit {
+            return Err(Error::BadOption {
+                text: measure.to_string(),
+                expected: "what synopses estimate: all but edit",
+            });
+        }
+        // With two collections, containment is that of the left one.
+        Ok(Self { measure, threshold, bounds: Bounds::new(measure, threshold, Collections::Two)?, min_overlap })
+    }
+
+    /// The measure.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// The threshold.
+    pub fn threshold(&self) -> Threshold {
+        self.threshold
+    }
+
+    /// Whether a pair of sets that compare like this is wanted.
+    pub fn accepts(&self, comparison: &Comparison) -> bool {
+        let is_alike = match self.measure.is_count() {
+            true => self.measure.reaches(comparison.value(self.measure), self.threshold.as_f64()),
+            false => comparison.common > 0 && self.bounds.accepts(comparison.left, comparison.right, comparison.common),
+        };
+        is_alike && (self.min_overlap == 0 || comparison.value(Measure::Overlap) >= f64::from(self.min_overlap))
+    }
+
+    /// How many values a synopsis must share with one of so many values, so that the pair can be accepted; k is the size of
+    /// both. If it is 0, a pair may be accepted that shares none.
+    pub fn least_common(&self, values: u32, k: u32) -> u32 {
+        let (p, q) = self.threshold.ratio();
+        let (p, q, values) = (u128::from(p), u128::from(q), u128::from(values));
+        let least = match self.measure {
+            Measure::Jaccard => (p * values).div_ceil(q),
+            Measure::Dice => (p * values).div_ceil(2 * q - p),
+            Measure::Cosine => (p * p * values).div_ceil(q * q),
+            Measure::Hamming => values.saturating_sub(p * u128::from(k) / u128::from(k - 1)),
+            Measure::Overlap | Measure::Containment | Measure::Edit => 1,
+        };
+        // Where the overlap counts as well, some value must be shared.
+        u32::try_from(least).unwrap_or(u32::MAX).max(self.min_overlap.min(1))
+    }
+
+    /// What the values of two synopses of this size, as sets, must fulfil at least: a measure and its threshold.
+    pub(crate) fn of_values(&self, k: u32) -> Result<(Measure, Threshold)> {
+        // A threshold that is a little lower lets no pair go.
+        const STEPS: u64 = 1_000_000;
+        let lowered = |threshold: f64| {
+            let steps = (threshold * STEPS as f64).floor() as u64;
+            Threshold::new(steps.saturating_sub(1).max(1), STEPS)
+        };
+        let t = self.threshold.as_f64();
+        Ok(match self.measure {
+            // Shared values are at least t times those of the larger synopsis, so at least t times their mean number.
+            Measure::Jaccard => (Measure::Dice, self.threshold),
+            Measure::Dice => (Measure::Dice, lowered(t / (2.0 - t))?),
+            Measure::Cosine => (Measure::Dice, lowered(t * t)?),
+            Measure::Hamming => {
+                let most = 2 * self.threshold.ratio().0 * u64::from(k) / u64::from(k - 1);
+                (Measure::Hamming, Threshold::whole(u32::try_from(most).unwrap_or(u32::MAX).min(1_000_000_000))?)
+            }
+            Measure::Overlap | Measure::Containment | Measure::Edit => (Measure::Overlap, Threshold::whole(1)?),
+        })
+    }
+}
