@@ -8,8 +8,8 @@ use std::time::Instant;
 use maud::html;
 use testbed::Server;
 use twinset::{JoinOptions, LabelOptions, Labeler, Run, Threshold, TokenHasher, TokenOptions, join, label_length};
+use twinset_index::Settings;
 use twinset_index::labels::{LabelIndex, Labelled, Query};
-use twinset_index::{Kind, Settings};
 use twinset_io::generate::{Articles, GenerateOptions, Generator};
 use twinset_io::read::Inputs;
 use twinset_io::{Content, Error, Keeping, ReadOptions, for_each_record, load, tokens_for};
@@ -244,8 +244,8 @@ impl Rdfsim {
 
 impl Resources {
     fn read(inputs: &Inputs, read: &ReadOptions, tokens: &TokenOptions) -> anyhow::Result<Self> {
-        let settings = Settings::new(Kind::Labels, tokens.clone(), LabelOptions::default(), 0);
-        let (hasher, labeler) = (TokenHasher::new(tokens)?, Labeler::new(settings.labels, settings.seed)?);
+        let settings = Settings::of_labels(LabelOptions::default(), tokens.clone(), 0);
+        let (hasher, labeler) = (TokenHasher::new(tokens)?, Labeler::new(settings.labels(), settings.seed)?);
         let mut records = Vec::new();
         let prepare = |text: &str| Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?));
         for_each_record(inputs, read, &Run::default(), prepare, 10_000, |batch| {

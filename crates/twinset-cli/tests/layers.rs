@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The crates that have layers, each from top to bottom.
 const CRATES: [(&str, &[&str]); 3] = [
-    ("twinset-index", &["error", "settings", "labels"]),
+    ("twinset-index", &["error", "change", "settings", "labels", "synopses"]),
     ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),
     (
         "twinset-io",

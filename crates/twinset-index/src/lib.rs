@@ -1,12 +1,15 @@
 //! Indexes that are kept: records are added, replaced and removed while others ask.
 //!
-//! [`labels`] finds near duplicates of a record with a probability that each query chooses. An index lies in a home: a file,
-//! a folder, or a database.
+//! [`labels`] finds near duplicates of a record with a probability that each query chooses. Such an index lies in a home: a file,
+//! a folder, or a database. [`synopses`] estimates any measure of sets at any threshold, from little room in a folder.
 #![warn(missing_docs)]
 
+mod change;
 mod error;
 pub mod labels;
 mod settings;
+pub mod synopses;
 
+pub use change::Added;
 pub use error::{Error, Result};
 pub use settings::{Kind, Settings};

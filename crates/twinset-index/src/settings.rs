@@ -18,8 +18,12 @@ pub struct Settings {
     pub kind: Kind,
     /// How texts become tokens.
     pub tokens: TokenOptions,
-    /// How sets are labelled.
-    pub labels: LabelOptions,
+    /// How sets are labelled, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelOptions>,
+    /// How many values synopses have, if it is these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    size: Option<u32>,
     /// What the hash functions depend on.
     pub seed: u64,
 }
@@ -28,9 +32,28 @@ pub struct Settings {
 const VERSION: u32 = 1;
 
 impl Settings {
-    /// For an index that is made now.
-    pub fn new(kind: Kind, tokens: TokenOptions, labels: LabelOptions, seed: u64) -> Self {
-        Self { version: VERSION, kind, tokens, labels, seed }
+    /// For an index of labels that is made now.
+    pub fn of_labels(labels: LabelOptions, tokens: TokenOptions, seed: u64) -> Self {
+        Self { version: VERSION, kind: Kind::Labels, tokens, labels: Some(labels), size: None, seed }
+    }
+
+    /// For an index of synopses with this k that is made now.
+    pub fn of_synopses(size: u32, tokens: TokenOptions, seed: u64) -> Self {
+        Self { version: VERSION, kind: Kind::Synopses, tokens, labels: None, size: Some(size), seed }
+    }
+
+    /// How sets are labelled.
+    pub fn labels(&self) -> LabelOptions {
+        self.labels.unwrap_or_default()
+    }
+
+    /// How many values synopses have.
+    pub fn size(&self) -> u32 {
+        self.size.unwrap_or(twinset::SYNOPSIS_SIZE)
+    }
+
+    pub(crate) fn to_value(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("settings can be written as JSON")
     }
 
     pub(crate) fn to_json(&self) -> String {
@@ -77,12 +100,15 @@ impl Settings {
 pub enum Kind {
     /// Labels in trees.
     Labels,
+    /// Synopses in an inverted index.
+    Synopses,
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Labels => "labels",
+            Self::Synopses => "synopses",
         })
     }
 }
@@ -93,7 +119,8 @@ impl FromStr for Kind {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "labels" => Ok(Self::Labels),
-            _ => Err(format!("`{text}` is not a kind of index: labels")),
+            "synopses" => Ok(Self::Synopses),
+            _ => Err(format!("`{text}` is not a kind of index: labels or synopses")),
         }
     }
 }

@@ -6,8 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use testbed::Server;
 use twinset::{LabelOptions, Labeler, TokenOptions};
-use twinset_index::labels::{Added, Hit, LabelIndex, Pair, Query};
-use twinset_index::{Error, Kind, Settings};
+use twinset_index::labels::{Hit, LabelIndex, Pair, Query};
+use twinset_index::{Error, Settings};
 
 /// How an index is made: its name goes into the address.
 struct Place<'a>(&'a dyn Fn(&str) -> String);
@@ -62,7 +62,7 @@ fn mariadb() {
 }
 
 fn settings() -> Settings {
-    Settings::new(Kind::Labels, TokenOptions::default(), LabelOptions { trees: 10, bits: 32 }, 3)
+    Settings::of_labels(LabelOptions { trees: 10, bits: 32 }, TokenOptions::default(), 3)
 }
 
 /// Sets of which many are alike.
@@ -95,7 +95,7 @@ fn query(threshold: &str, probability: f64) -> Query {
 }
 
 fn add(index: &mut LabelIndex, sets: &[Vec<u64>], first: usize) -> Added {
-    let labeler = Labeler::new(settings().labels, settings().seed).unwrap();
+    let labeler = Labeler::new(settings().labels(), settings().seed).unwrap();
     let records = sets.iter().enumerate();
     let records = records.map(|(at, set)| LabelIndex::label(&labeler, format!("r{}", first + at), set.clone()));
     index.add(records.collect()).unwrap()
@@ -141,7 +141,7 @@ fn replaces_and_removes(place: &Place<'_>) {
     now.extend((20..80).map(|at| (format!("r{at}"), &new[at - 20])));
     // An index that was changed is one that was made so.
     let mut fresh = LabelIndex::in_memory(&settings()).unwrap();
-    let labeler = Labeler::new(settings().labels, settings().seed).unwrap();
+    let labeler = Labeler::new(settings().labels(), settings().seed).unwrap();
     fresh.add(now.iter().map(|(id, set)| LabelIndex::label(&labeler, id.clone(), (*set).clone())).collect()).unwrap();
     let answers = |index: &mut LabelIndex| {
         let answer = |set: &Vec<u64>| {
@@ -194,7 +194,7 @@ fn keeps_everything(place: &Place<'_>) {
 
 fn takes_a_batch_whole(place: &Place<'_>) {
     let mut index = LabelIndex::create(&place.0("whole"), &settings()).unwrap();
-    let labeler = Labeler::new(settings().labels, settings().seed).unwrap();
+    let labeler = Labeler::new(settings().labels(), settings().seed).unwrap();
     let fine = LabelIndex::label(&labeler, "fine".to_owned(), vec![1, 2]);
     let long = LabelIndex::label(&labeler, "x".repeat(2001), vec![1, 2]);
     let message = index.add(vec![fine.clone(), long]).unwrap_err().to_string();

@@ -3,15 +3,15 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use twinset::{LabelOptions, Labeler, TokenOptions};
+use twinset_index::Settings;
 use twinset_index::labels::{LabelIndex, Query};
-use twinset_index::{Kind, Settings};
 
 const QUERIES: usize = 1000;
 
 #[test]
 fn every_promise_is_kept_for_pairs_right_on_the_threshold() {
-    let settings = Settings::new(Kind::Labels, TokenOptions::default(), LabelOptions::default(), 0);
-    let labeler = Labeler::new(settings.labels, settings.seed).unwrap();
+    let settings = Settings::of_labels(LabelOptions::default(), TokenOptions::default(), 0);
+    let labeler = Labeler::new(settings.labels(), settings.seed).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let (mut found_in_all, mut promised_in_all) = (0.0, 0.0);
     for (threshold, common) in [("0.5", 20), ("0.6", 24), ("0.7", 28), ("0.8", 32), ("0.9", 36)] {

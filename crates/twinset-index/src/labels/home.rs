@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{Error, Result, Settings};
+use crate::{Result, Settings};
 
 /// A record as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,21 +79,6 @@ pub(crate) trait Home: Send {
     fn damages(&mut self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
-}
-
-/// The longest id. All databases can look up ids of this length.
-pub(crate) const LONGEST_ID: usize = 2000;
-
-/// Refuses an id that is too long to be looked up.
-pub(crate) fn check_id(id: &str, index: &str) -> Result<()> {
-    if id.contains('\0') {
-        return Err(Error::index(index, "an id with a NUL character cannot be kept"));
-    }
-    if id.len() <= LONGEST_ID {
-        return Ok(());
-    }
-    let start: String = id.chars().take(40).collect();
-    Err(Error::index(index, format!("the id `{start}…` has {} bytes, and at most {LONGEST_ID} can be kept", id.len())))
 }
 
 /// Hashes as bytes, the lowest first, and a hash of all that.

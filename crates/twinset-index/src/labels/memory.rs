@@ -68,7 +68,7 @@ const MAGIC: &[u8; 8] = b"twinsetL";
 impl Memory {
     /// An index that is gone with the process.
     pub(super) fn new(settings: &Settings) -> Self {
-        let trees = (0..settings.labels.trees).map(|_| Tree::default()).collect();
+        let trees = (0..settings.labels().trees).map(|_| Tree::default()).collect();
         Self {
             settings: settings.clone(),
             name: "the index in memory".to_owned(),

@@ -19,12 +19,13 @@ use std::collections::HashSet;
 use twinset::{Bounds, Collections, Labeler, Measure, Threshold, same_beginning};
 
 use self::address::Address;
-use self::home::{Home, check_id};
+use self::home::Home;
 use self::memory::Memory;
 use self::mysql::Mysql;
 use self::postgres::Postgres;
 use self::sqlite::Sqlite;
-use crate::{Error, Result, Settings};
+use crate::change::check_id;
+use crate::{Added, Error, Result, Settings};
 
 /// An index of token sets.
 pub struct LabelIndex {
@@ -76,22 +77,13 @@ pub struct Stats {
     pub bytes: Option<u64>,
 }
 
-/// What an addition did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Added {
-    /// How many records are new.
-    pub new: u64,
-    /// How many took the place of others with the same id, or made place for later ones.
-    pub replaced: u64,
-}
-
 /// Records that are read at a time.
 const BATCH: usize = 1000;
 
 impl LabelIndex {
     /// Makes an index in a folder (SQLite), in a file that ends in `.labels` (main memory), or in a database.
     pub fn create(address: &str, settings: &Settings) -> Result<Self> {
-        let labeler = Labeler::new(settings.labels, settings.seed)?;
+        let labeler = Labeler::new(settings.labels(), settings.seed)?;
         let home: Box<dyn Home> = match Address::parse(address)? {
             Address::File(path) => Box::new(Memory::create(&path, settings)?),
             Address::Folder(path) => Box::new(Sqlite::create(&path, settings)?),
@@ -105,7 +97,7 @@ impl LabelIndex {
     pub fn open(address: &str) -> Result<Self> {
         let home: Box<dyn Home> = match Address::parse(address)? {
             Address::File(path) => Box::new(Memory::open(&path, |settings| {
-                let labeler = Labeler::new(settings.labels, settings.seed)?;
+                let labeler = Labeler::new(settings.labels(), settings.seed)?;
                 Ok(Box::new(move |hashes: &[u64]| labeler.labels(hashes)))
             })?),
             Address::Folder(path) => Box::new(Sqlite::open(&path)?),
@@ -113,13 +105,13 @@ impl LabelIndex {
             Address::Mysql(url, name) => Box::new(Mysql::open(&url, &name)?),
         };
         let settings = home.settings();
-        let labeler = Labeler::new(settings.labels, settings.seed)?;
+        let labeler = Labeler::new(settings.labels(), settings.seed)?;
         Ok(Self { home, labeler })
     }
 
     /// An index that is gone with the process.
     pub fn in_memory(settings: &Settings) -> Result<Self> {
-        let labeler = Labeler::new(settings.labels, settings.seed)?;
+        let labeler = Labeler::new(settings.labels(), settings.seed)?;
         Ok(Self { home: Box::new(Memory::new(settings)), labeler })
     }
 
@@ -177,7 +169,7 @@ impl LabelIndex {
     /// The records that are alike enough, most similar first, ties in the order in which they came. Each of them is found with
     /// the probability that the query asks for.
     pub fn query(&mut self, hashes: &[u64], query: &Query) -> Result<Vec<Hit>> {
-        let length = self.settings().labels.length(query.threshold, query.probability)?;
+        let length = self.settings().labels().length(query.threshold, query.probability)?;
         let bounds = Bounds::new(Measure::Jaccard, query.threshold, Collections::One)?;
         let ranges: Vec<_> =
             self.labeler.labels(hashes).into_iter().map(|label| same_beginning(label, length)).collect();
@@ -244,7 +236,7 @@ impl LabelIndex {
     /// Refuses what the index cannot promise.
     pub fn check(&self, query: &Query) -> Result<()> {
         Bounds::new(Measure::Jaccard, query.threshold, Collections::One)?;
-        self.settings().labels.length(query.threshold, query.probability)?;
+        self.settings().labels().length(query.threshold, query.probability)?;
         Ok(())
     }
 

@@ -35,6 +35,22 @@ impl Condition {
         self.threshold
     }
 
+    /// How many values the sets must share besides.
+    pub fn min_overlap(&self) -> u32 {
+        self.min_overlap
+    }
+
+    /// The least Jaccard similarity of sets that reach the threshold, if it tells one.
+    pub fn least_jaccard(&self) -> Option<f64> {
+        let t = self.threshold.as_f64();
+        match self.measure {
+            Measure::Jaccard => Some(t),
+            Measure::Dice => Some(t / (2.0 - t)),
+            Measure::Cosine => Some(t * t),
+            Measure::Overlap | Measure::Containment | Measure::Hamming | Measure::Edit => None,
+        }
+    }
+
     /// Whether a pair of sets that compare like this is wanted.
     pub fn accepts(&self, comparison: &Comparison) -> bool {
         let is_alike = match self.measure.is_count() {
@@ -68,17 +84,17 @@ impl Condition {
             let steps = (threshold * STEPS as f64).floor() as u64;
             Threshold::new(steps.saturating_sub(1).max(1), STEPS)
         };
-        let t = self.threshold.as_f64();
+        // Shared values are at least j times those of the larger synopsis, so at least j times their mean number.
+        if let Some(jaccard) = self.least_jaccard() {
+            let is_exact = self.measure == Measure::Jaccard;
+            return Ok((Measure::Dice, if is_exact { self.threshold } else { lowered(jaccard)? }));
+        }
         Ok(match self.measure {
-            // Shared values are at least t times those of the larger synopsis, so at least t times their mean number.
-            Measure::Jaccard => (Measure::Dice, self.threshold),
-            Measure::Dice => (Measure::Dice, lowered(t / (2.0 - t))?),
-            Measure::Cosine => (Measure::Dice, lowered(t * t)?),
             Measure::Hamming => {
                 let most = 2 * self.threshold.ratio().0 * u64::from(k) / u64::from(k - 1);
                 (Measure::Hamming, Threshold::whole(u32::try_from(most).unwrap_or(u32::MAX).min(1_000_000_000))?)
             }
-            Measure::Overlap | Measure::Containment | Measure::Edit => (Measure::Overlap, Threshold::whole(1)?),
+            _ => (Measure::Overlap, Threshold::whole(1)?),
         })
     }
 }

@@ -34,7 +34,7 @@ pub use strings::Strings;
 pub use synopses::Synopses;
 pub(crate) use synopses::words_of;
 pub(crate) use synopsis::share_below;
-pub use synopsis::{Comparison, Synopsis, SynopsisBuilder};
+pub use synopsis::{Comparison, SYNOPSIS_SIZE, Synopsis, SynopsisBuilder};
 pub use threshold::{Bounds, Collections, Side, Threshold};
 pub(crate) use token_block::SINGLE;
 pub use token_block::TokenBlock;

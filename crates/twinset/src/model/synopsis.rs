@@ -11,6 +11,9 @@ pub struct Synopsis<'a> {
     is_complete: bool,
 }
 
+/// The k that is used if no other is asked for.
+pub const SYNOPSIS_SIZE: u32 = 128;
+
 /// The smallest and largest k. One value alone says nothing about how many there are.
 pub(crate) const SIZES: std::ops::RangeInclusive<u32> = 2..=1_000_000;
 

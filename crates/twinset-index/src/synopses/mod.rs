@@ -1,0 +1,249 @@
+//! The synopsis index: one compact index for any threshold, any measure of sets, with known errors.
+//!
+//! A record is its synopsis: the k smallest hash values of its tokens. They are terms of an inverted index (tantivy), and stand
+//! in a column beside it. A query looks for records that share enough values with its own, in one of several ways (`way`), and
+//! compares each by the k smallest values of the union. `segment` reads one part of the index, `snapshot` one state of it,
+//! `writer` makes the next.
+
+mod frontier;
+mod optimistic;
+mod or;
+mod pivot;
+mod segment;
+mod snapshot;
+mod way;
+mod writer;
+
+pub use optimistic::misses;
+pub use snapshot::{Found, Hit, Snapshot};
+pub use way::Way;
+pub use writer::Entry;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tantivy::schema::{FAST, Field, NumericOptions, STORED, STRING, Schema};
+use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError};
+use twinset::{Condition, Synopsis};
+
+use crate::{Error, Kind, Result, Settings};
+
+/// An index of synopses in a folder.
+pub struct SynopsisIndex {
+    path: PathBuf,
+    name: String,
+    index: tantivy::Index,
+    reader: IndexReader,
+    fields: Fields,
+    settings: Settings,
+    /// While this process changes it.
+    writer: Option<IndexWriter>,
+}
+
+/// What a query asks.
+#[derive(Debug, Clone, Copy)]
+pub struct Query {
+    /// Which records are wanted.
+    pub condition: Condition,
+    /// How candidates are found.
+    pub way: Way,
+    /// Only so many values of each synopsis are compared, if that is less than they have.
+    pub size: Option<u32>,
+}
+
+/// What is in an index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stats {
+    /// What it was made with.
+    pub settings: Settings,
+    /// How many records there are.
+    pub records: u64,
+    /// How many of them have a complete synopsis.
+    pub complete: u64,
+    /// How many values they have in all.
+    pub values: u64,
+    /// How many values their sets have in all, as far as that is known or estimated.
+    pub distinct: f64,
+    /// How many parts the index has.
+    pub segments: u64,
+    /// How many bytes it takes.
+    pub bytes: u64,
+}
+
+/// The fields of a document.
+#[derive(Debug, Clone, Copy)]
+struct Fields {
+    /// What the record is called.
+    id: Field,
+    /// Records that came earlier have smaller numbers.
+    number: Field,
+    /// The values of its synopsis, in order.
+    values: Field,
+    /// Whether these are all.
+    complete: Field,
+    /// How many values the set has, as far as that is known or estimated.
+    size: Field,
+    /// What else is kept of it.
+    extra: Field,
+}
+
+impl Fields {
+    fn schema() -> (Schema, Self) {
+        let mut schema = Schema::builder();
+        let fields = Self {
+            id: schema.add_text_field("id", STRING | STORED),
+            number: schema.add_u64_field("number", FAST),
+            values: schema.add_u64_field("values", NumericOptions::default().set_indexed().set_fast()),
+            complete: schema.add_bool_field("complete", FAST),
+            size: schema.add_u64_field("size", FAST),
+            extra: schema.add_json_field("extra", STORED),
+        };
+        (schema.build(), fields)
+    }
+}
+
+/// What goes with each state of the index.
+#[derive(Debug, Serialize, Deserialize)]
+struct State {
+    /// The settings, as they are written elsewhere.
+    twinset: serde_json::Value,
+    /// The number of the next record that is new.
+    next: u64,
+}
+
+impl State {
+    fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a state can be written as JSON")
+    }
+}
+
+impl SynopsisIndex {
+    /// Makes an index in a folder, which must be empty or new.
+    pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
+        let name = path.display().to_string();
+        Synopsis::check_size(settings.size())?;
+        twinset::TokenHasher::new(&settings.tokens)?;
+        let failed = |error: &dyn std::fmt::Display| Error::index(&name, format!("it cannot be made: {error}"));
+        fs::create_dir_all(path).map_err(|error| failed(&error))?;
+        let mut others = fs::read_dir(path).map_err(|error| failed(&error))?;
+        if others.next().is_some() {
+            return Err(Error::index(&name, "this folder is not empty; name a new one"));
+        }
+        let (schema, _) = Fields::schema();
+        let index = tantivy::Index::create_in_dir(path, schema).map_err(|error| failed(&error))?;
+        let mut writer: IndexWriter = index
+            .writer_with_num_threads(1, writer::MEMORY)
+            .map_err(|error| Error::index(&name, writer::in_words(&error)))?;
+        let state = State { twinset: settings.to_value(), next: 1 };
+        writer
+            .prepare_commit()
+            .and_then(|mut commit| {
+                commit.set_payload(&state.to_json());
+                commit.commit()
+            })
+            .map_err(|error| failed(&error))?;
+        drop(writer);
+        Self::open(path)
+    }
+
+    /// Whether a folder holds such an index.
+    pub fn is_at(path: &Path) -> bool {
+        path.join("meta.json").is_file()
+    }
+
+    /// Opens an index that exists.
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let index = tantivy::Index::open_in_dir(path).map_err(|error| match error {
+            TantivyError::OpenDirectoryError(_) => {
+                Error::index(&name, "there is no such folder; make it with `twinset index create`")
+            }
+            TantivyError::OpenReadError(_) if !Self::is_at(path) => {
+                Error::index(&name, "this folder holds no index; make one with `twinset index create`")
+            }
+            TantivyError::IncompatibleIndex(_) => {
+                Error::index(&name, "it was written by another version of twinset; install that")
+            }
+            other => Error::index(&name, format!("it cannot be opened ({other}); restore it from a copy")),
+        })?;
+        let failed = |error: TantivyError| Error::index(&name, format!("it cannot be read: {error}"));
+        let state = state(&index, &name)?;
+        let settings = Settings::from_json(&state.twinset.to_string(), &name)?;
+        if settings.kind != Kind::Synopses {
+            return Err(Error::index(&name, "this is no index of synopses"));
+        }
+        let (schema, fields) = Fields::schema();
+        if index.schema() != schema {
+            return Err(Error::index(
+                &name,
+                "its fields are not those of an index of synopses; restore it from a copy",
+            ));
+        }
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(failed)?;
+        Ok(Self { path: path.to_owned(), name, index, reader, fields, settings, writer: None })
+    }
+
+    /// What it was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its last state, which stays the same whatever is written meanwhile.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        self.reader.reload().map_err(|error| self.failure(&error))?;
+        Snapshot::new(&self.reader.searcher(), self.fields, &self.settings, &self.name)
+    }
+
+    /// What is in it.
+    pub fn stats(&self) -> Result<Stats> {
+        let snapshot = self.snapshot()?;
+        let (mut complete, mut values, mut distinct) = (0, 0, 0.0);
+        snapshot.for_each(|_, synopsis| {
+            complete += u64::from(synopsis.is_complete());
+            values += synopsis.values().len() as u64;
+            distinct += synopsis.distinct();
+            Ok::<_, Error>(())
+        })?;
+        let sizes = fs::read_dir(&self.path)
+            .map(|files| files.flatten().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum());
+        Ok(Stats {
+            settings: self.settings.clone(),
+            records: snapshot.len(),
+            complete,
+            values,
+            distinct,
+            segments: snapshot.segments() as u64,
+            bytes: sizes.unwrap_or(0),
+        })
+    }
+
+    /// Reads everything and tells what is wrong: files whose checksum is another, synopses that cannot be, records whose values
+    /// lead nowhere.
+    pub fn damages(&self) -> Result<Vec<String>> {
+        let files = self.index.validate_checksum().map_err(|error| self.failure(&error))?;
+        let mut damages: Vec<String> =
+            files.iter().map(|file| format!("the checksum of {} is another", file.display())).collect();
+        damages.sort();
+        if damages.is_empty() {
+            damages = self.snapshot()?.damages()?;
+        }
+        Ok(damages)
+    }
+
+    fn failure(&self, error: &TantivyError) -> Error {
+        Error::index(&self.name, format!("it cannot be read: {error}"))
+    }
+}
+
+/// What goes with the last state of an index.
+fn state(index: &tantivy::Index, name: &str) -> Result<State> {
+    let foreign = || Error::index(name, "this folder was not made by twinset, or not to the end; name another");
+    let metas = index.load_metas().map_err(|error| Error::index(name, format!("it cannot be read: {error}")))?;
+    serde_json::from_str(&metas.payload.ok_or_else(foreign)?).map_err(|_| foreign())
+}

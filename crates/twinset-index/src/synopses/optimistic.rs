@@ -1,0 +1,45 @@
+//! Optimistic: a record is a candidate if it shares a third as many of the first few values as it should.
+
+use statrs::distribution::{Binomial, DiscreteCDF};
+use tantivy::DocId;
+use twinset::Condition;
+
+use super::frontier;
+use super::segment::Segment;
+use crate::{Error, Result};
+
+/// k': how many values are looked up.
+const FIRST: u32 = 8;
+/// What part of the threshold is asked of them.
+const PART: u32 = 3;
+
+pub(super) fn candidates(
+    segment: &Segment,
+    values: &[u64],
+    condition: &Condition,
+    visit: &mut dyn FnMut(DocId) -> Result<()>,
+) -> Result<()> {
+    let first = &values[..values.len().min(FIRST as usize)];
+    frontier::candidates(segment, first, least(first.len() as u32, condition) as usize, visit)
+}
+
+fn least(first: u32, condition: &Condition) -> u32 {
+    condition.least_common(first, FIRST).div_ceil(PART).max(1)
+}
+
+/// With which probability a record on the threshold is missed at most: by the paper's inequality (of Chebyshev), and exactly.
+/// Measures for which nothing can be said are refused.
+pub fn misses(condition: &Condition) -> Result<(f64, f64)> {
+    let Some(jaccard) = condition.least_jaccard() else {
+        let reason = format!(
+            "optimistic knows jaccard, dice and cosine, and not {}; leave out --algorithm",
+            condition.measure()
+        );
+        return Err(Error::Usage(reason));
+    };
+    let share = 1.0 - 1.0 / f64::from(PART);
+    let by_chebyshev = (1.0 - jaccard) / (f64::from(FIRST) * jaccard * share * share);
+    let binomial = Binomial::new(jaccard, u64::from(FIRST)).map_err(|error| Error::Usage(error.to_string()))?;
+    let exactly = binomial.cdf(u64::from(least(FIRST, condition)) - 1);
+    Ok((by_chebyshev.min(1.0), exactly))
+}

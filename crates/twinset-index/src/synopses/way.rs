@@ -1,0 +1,78 @@
+//! How records are found that share enough values with a query.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use tantivy::DocId;
+use twinset::Condition;
+
+use super::segment::Segment;
+use super::{frontier, optimistic, or, pivot};
+use crate::Result;
+
+/// How candidates are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// All records that share any value.
+    Or,
+    /// Walks all lists together, and counts the values that each record shares.
+    Frontier,
+    /// Skips records that cannot share enough.
+    #[default]
+    Pivot,
+    /// Looks for records that share some of the first few values, and may miss others.
+    Optimistic,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Or, Self::Frontier, Self::Pivot, Self::Optimistic];
+
+    /// The name, as in `--algorithm`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Or => "or",
+            Self::Frontier => "frontier",
+            Self::Pivot => "pivot",
+            Self::Optimistic => "optimistic",
+        }
+    }
+
+    /// Calls `visit` for the records of a segment that may be wanted, each once: at least for those that share as many of the
+    /// values as the condition asks.
+    pub(super) fn candidates(
+        self,
+        segment: &Segment,
+        values: &[u64],
+        k: u32,
+        condition: &Condition,
+        visit: &mut dyn FnMut(DocId) -> Result<()>,
+    ) -> Result<()> {
+        let least = condition.least_common(values.len() as u32, k) as usize;
+        match self {
+            // A record may be wanted that shares no value, and no list leads to it.
+            _ if least == 0 => segment.documents().try_for_each(visit),
+            Self::Or => or::candidates(segment, values, visit),
+            Self::Frontier => frontier::candidates(segment, values, least, visit),
+            Self::Pivot => pivot::candidates(segment, values, least, visit),
+            Self::Optimistic => optimistic::candidates(segment, values, condition, visit),
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Way {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = Self::ALL.into_iter().find(|way| way.name() == text);
+        named.ok_or_else(|| format!("`{text}` is not an algorithm: or, frontier, pivot or optimistic"))
+    }
+}

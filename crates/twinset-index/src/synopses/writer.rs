@@ -1,0 +1,184 @@
+//! Changes of an index: each is there wholly or not at all, and stays once the call has returned.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use tantivy::indexer::LogMergePolicy;
+use tantivy::schema::OwnedValue;
+use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
+use twinset::{Synopsis, SynopsisBuilder};
+
+use super::{State, SynopsisIndex, state};
+use crate::change::check_id;
+use crate::{Added, Error, Result};
+
+/// A record that is to be kept.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What it is called.
+    pub id: String,
+    /// The values of its set.
+    pub synopsis: SynopsisBuilder,
+    /// What else is kept of it.
+    pub extra: Map<String, Value>,
+}
+
+/// What records may take before they are written, for each thread.
+pub(super) const MEMORY: usize = 100_000_000;
+/// So many parts of similar size become one.
+const PARTS_MERGED: usize = 4;
+/// A part is written anew when this share of it has been deleted.
+const MOST_DELETED: f32 = 0.3;
+
+impl SynopsisIndex {
+    /// Adds records, all of them or none; one whose id exists takes the place of the old one. With `merge` its values are added to
+    /// those that are there instead. Of records with the same id the last counts, or with `merge` all together.
+    pub fn add(&mut self, records: Vec<Entry>, merge: bool) -> Result<Added> {
+        let given = records.len() as u64;
+        let mut order: Vec<Entry> = Vec::with_capacity(records.len());
+        let mut places: HashMap<String, usize> = HashMap::with_capacity(records.len());
+        for record in records {
+            check_id(&record.id, &self.name)?;
+            match places.get(&record.id) {
+                None => {
+                    places.insert(record.id.clone(), order.len());
+                    order.push(record);
+                }
+                Some(&place) if merge => order[place].take_in(record),
+                Some(&place) => order[place] = record,
+            }
+        }
+        let snapshot = self.snapshot()?;
+        let was_empty = snapshot.is_empty();
+        let mut replaced = 0;
+        self.change(|index, writer, state| {
+            for mut record in order {
+                let mut number = None;
+                if !was_empty && merge {
+                    if let Some(old) = snapshot.find(&record.id)? {
+                        number = Some(old.number);
+                        record.join(&old.values, index.settings.size(), old.is_complete, old.extra);
+                    }
+                } else if !was_empty {
+                    number = snapshot.number_of(&record.id)?;
+                }
+                if number.is_some() {
+                    replaced += 1;
+                    writer.delete_term(Term::from_field_text(index.fields.id, &record.id));
+                }
+                let number = number.unwrap_or_else(|| {
+                    state.next += 1;
+                    state.next - 1
+                });
+                let document = index.document(record, number);
+                writer.add_document(document).map_err(|error| Error::index(&index.name, in_words(&error)))?;
+            }
+            Ok(())
+        })?;
+        let new = places.len() as u64 - replaced;
+        Ok(Added { new, replaced: given - new })
+    }
+
+    /// Removes records, all of them or none. Returns how many of the ids there were.
+    pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
+        let snapshot = self.snapshot()?;
+        let mut removed = 0;
+        self.change(|index, writer, _| {
+            for id in ids {
+                removed += u64::from(snapshot.number_of(id)?.is_some());
+                writer.delete_term(Term::from_field_text(index.fields.id, id));
+            }
+            Ok(())
+        })?;
+        Ok(removed)
+    }
+
+    /// Waits until parts that are being merged in the background are.
+    pub fn finish(&mut self) -> Result<()> {
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        let merged = writer.wait_merging_threads();
+        merged.map_err(|error| {
+            let reason = in_words(&error);
+            Error::index(&self.name, format!("all changes are there, but its parts could not be merged: {reason}"))
+        })
+    }
+
+    /// Makes the next state, or leaves the last one.
+    fn change(&mut self, make: impl FnOnce(&Self, &IndexWriter, &mut State) -> Result<()>) -> Result<()> {
+        let mut writer = self.take_writer()?;
+        let changed = state(&self.index, &self.name).and_then(|mut next| {
+            make(self, &writer, &mut next)?;
+            let failed = |error: TantivyError| {
+                Error::index(&self.name, format!("nothing of this was changed: {}", in_words(&error)))
+            };
+            let mut commit = writer.prepare_commit().map_err(failed)?;
+            commit.set_payload(&next.to_json());
+            commit.commit().map_err(failed)?;
+            Ok(())
+        });
+        match changed {
+            Ok(()) => self.writer = Some(writer),
+            // What was not committed goes with the writer.
+            Err(_) => drop(writer),
+        }
+        changed
+    }
+
+    /// The writer, of which there is one in all processes.
+    fn take_writer(&mut self) -> Result<IndexWriter> {
+        if let Some(writer) = self.writer.take() {
+            return Ok(writer);
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let writer = self.index.writer_with_num_threads(threads, threads * MEMORY);
+        let writer: IndexWriter = writer.map_err(|error| Error::index(&self.name, in_words(&error)))?;
+        let mut policy = LogMergePolicy::default();
+        policy.set_min_num_segments(PARTS_MERGED);
+        policy.set_del_docs_ratio_before_merge(MOST_DELETED);
+        writer.set_merge_policy(Box::new(policy));
+        Ok(writer)
+    }
+
+    fn document(&self, mut record: Entry, number: u64) -> TantivyDocument {
+        let mut document = TantivyDocument::default();
+        let synopsis = record.synopsis.synopsis();
+        document.add_text(self.fields.id, &record.id);
+        document.add_u64(self.fields.number, number);
+        document.add_bool(self.fields.complete, synopsis.is_complete());
+        document.add_u64(self.fields.size, synopsis.distinct() as u64);
+        synopsis.values().iter().for_each(|&value| document.add_u64(self.fields.values, value));
+        if !record.extra.is_empty() {
+            let extra = record.extra.into_iter().map(|(name, value)| (name, OwnedValue::from(value)));
+            document.add_object(self.fields.extra, extra.collect());
+        }
+        document
+    }
+}
+
+impl Entry {
+    /// Adds what another record of the same id has.
+    fn take_in(&mut self, mut other: Self) {
+        self.synopsis.merge(other.synopsis.synopsis());
+        self.extra.extend(other.extra);
+    }
+
+    /// Adds what was kept of it before.
+    fn join(&mut self, values: &[u64], k: u32, is_complete: bool, mut extra: Map<String, Value>) {
+        if let Some(synopsis) = Synopsis::new(values, k, is_complete) {
+            self.synopsis.merge(synopsis);
+        }
+        extra.append(&mut self.extra);
+        self.extra = extra;
+    }
+}
+
+/// What went wrong, and what to do.
+pub(super) fn in_words(error: &TantivyError) -> String {
+    match error {
+        TantivyError::LockFailure(..) => "another process writes to it; wait for that".to_owned(),
+        TantivyError::ErrorInThread(_) => {
+            "it cannot be written (is the disk full, or a file too large?); the last state can still be read".to_owned()
+        }
+        other => format!("it cannot be written: {other}; the last state can still be read"),
+    }
+}
