@@ -248,7 +248,7 @@ impl Resources {
         let (hasher, labeler) = (TokenHasher::new(tokens)?, Labeler::new(settings.labels(), settings.seed)?);
         let mut records = Vec::new();
         let prepare = |text: &str| Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?));
-        for_each_record(inputs, read, &Run::default(), prepare, 10_000, |batch| {
+        for_each_record(inputs, read, &[], &Run::default(), prepare, 10_000, |batch| {
             records.extend(batch.into_iter().map(|record| Labelled { id: record.name(), ..record.content }));
             Ok::<_, Error>(())
         })?;

@@ -8,7 +8,7 @@ use twinset::{
     Strings, TokenOptions, by_field, by_length,
 };
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::write::{Kind, Table, Value, Values, check_outputs};
+use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{
     Collection, Content, Fate, Held, Ids, Keeping, Output, OutputFormat, ReadOptions, SketchFile, Target, copy_records,
     load,
@@ -370,7 +370,8 @@ impl Dedup {
         outcome: &Outcome,
         search: &Search<'_>,
     ) -> anyhow::Result<()> {
-        let values = search.entries().map_or(Values::Exact(self.join.measure), Values::agreement);
+        let mut values = search.values(collection, self.join.measure);
+        let held = |record: usize| collection.copies.as_ref().map_or(record as u32, |copies| copies.originals[record]);
         let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text)];
         let columns = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind)).chain(values.columns());
         let shown = self.show.iter().map(|field| (field.clone(), Kind::Text));
@@ -385,12 +386,14 @@ impl Dedup {
                 Some(entries) if representative == Representative::Own(record as u32) => f64::from(entries),
                 _ => value,
             };
-            let representative = match representative {
-                Representative::Own(own) => collection.left.get(own as usize),
-                Representative::Other(other) => collection.right_ids().get(other as usize),
+            let (representative, place) = match representative {
+                Representative::Own(own) => (collection.left.get(own as usize), own as usize),
+                Representative::Other(other) => {
+                    (collection.right_ids().get(other as usize), collection.left.len() + other as usize)
+                }
             };
             let mut row = vec![Value::Text(&id), Value::Whole(group), Value::Text(&representative)];
-            values.cells(value, &mut row);
+            values.cells(value, (held(record), held(place)), &mut row);
             row.extend((0..self.show.len()).map(|at| Value::Text(collection.extra[at].get(record))));
             table.row(&row)?;
         }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use twinset_io::generate::{Articles, GenerateKind, GenerateOptions, Generated, Generator};
+use twinset_io::generate::{Articles, Columns, GenerateKind, GenerateOptions, Generated, Generator};
 use twinset_io::read::Format;
 use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{Output, OutputFormat, OutputOptions};
 
-use crate::session::{SessionOptions, count};
+use crate::session::{Session, SessionOptions, count};
 
 /// Writes a synthetic collection with planted near duplicates
 #[derive(clap::Args)]
@@ -15,7 +15,7 @@ use crate::session::{SessionOptions, count};
 pub(crate) struct Generate {
     #[command(flatten)]
     generate: GenerateOptions,
-    /// Write the planted pairs to FILE, as left,right
+    /// Write the planted pairs to FILE, as left,right; for tables also their exact Jaccard similarity
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     #[command(flatten)]
@@ -27,11 +27,15 @@ pub(crate) struct Generate {
 const EXAMPLES: &str = "Examples:
   twinset generate --records 1000 --seed 7 --output docs.csv --truth pairs.csv
   twinset generate --records 1000000 --words 15 --output docs.jsonl.zst
-  twinset generate --kind rdf --records 10000 --output articles.nt --truth pairs.csv";
+  twinset generate --kind rdf --records 10000 --output articles.nt --truth pairs.csv
+  twinset generate --kind tables --records 10000 --output columns.jsonl --truth pairs.csv";
 
 impl Generate {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
+        if self.generate.kind == GenerateKind::Tables {
+            return self.run_tables(&session);
+        }
         let generator = Generator::new(&self.generate)?;
         check_outputs([&self.output.output, &self.truth].into_iter().flatten().map(PathBuf::as_path), &[])?;
         let mut truth = match &self.truth {
@@ -61,6 +65,61 @@ impl Generate {
         Ok(())
     }
 }
+
+impl Generate {
+    /// Columns, whose values are written some at a time.
+    fn run_tables(self, session: &Session) -> anyhow::Result<()> {
+        let columns = Columns::new(&self.generate)?;
+        check_outputs([&self.output.output, &self.truth].into_iter().flatten().map(PathBuf::as_path), &[])?;
+        let truth = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
+        let mut truth = match &self.truth {
+            None => None,
+            Some(path) => Some(Table::create(Output::create(path)?, OutputFormat::of_path(path)?, truth)?),
+        };
+        let (output, format) = self.output.open()?;
+        let mut table = Table::create(output, format, [("id", Kind::Text), ("text", Kind::Text)])?;
+        session.run.begin("generate", Some(self.generate.records));
+        let (mut pairs, mut values) = (0, 0);
+        for column in columns {
+            session.run.check()?;
+            let name = Columns::name(column.number);
+            let (mut text, mut held, mut written) = (String::new(), 0, Ok(()));
+            column.for_each_value(|value| {
+                if held > 0 {
+                    text.push(' ');
+                }
+                text.push_str(value);
+                held += 1;
+                if held == VALUES && written.is_ok() {
+                    written = table.row(&[Value::Text(&name), Value::Text(&text)]);
+                    text.clear();
+                    held = 0;
+                }
+            });
+            written?;
+            if held > 0 {
+                table.row(&[Value::Text(&name), Value::Text(&text)])?;
+            }
+            values += column.size();
+            pairs += column.duplicates.len() as u64;
+            for (earlier, similarity) in &column.duplicates {
+                if let Some(truth) = &mut truth {
+                    let earlier = Columns::name(*earlier);
+                    truth.row(&[Value::Text(&earlier), Value::Text(&name), Value::Real(*similarity)])?;
+                }
+            }
+            session.run.advance(1);
+        }
+        table.finish()?;
+        truth.map_or(Ok(()), Table::finish)?;
+        let columns = count(self.generate.records, "column");
+        session.summarize(&[format!("{columns}, {}, {}", count(values, "value"), count(pairs, "planted pair"))]);
+        Ok(())
+    }
+}
+
+/// How many values a row holds.
+const VALUES: u64 = 1000;
 
 /// Where records go.
 enum Sink {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use twinset::{EstimateOptions, JoinOptions, Joined, Measure, Method, Pair, Seconds, Stats, Strings, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::write::{PairTable, Shown, Values, check_outputs};
+use twinset_io::write::{PairTable, Shown, check_outputs};
 use twinset_io::{
     Collection, Keeping, OutputFormat, OutputOptions, ReadOptions, SketchFile, SketchSettings, is_sketch_file, load,
 };
@@ -60,6 +60,8 @@ const EXAMPLES: &str = "Examples:
     twinset join crawl/ --text body --tokens shingles:5 --threshold 0.8 --output pairs.parquet
   By sketches of 128 entries, each pair on the threshold found with 99%, and all pairs checked:
     twinset join docs.jsonl --threshold 0.8 --method sketch --permutations 128 --probability 0.99 --verify
+  By synopses of 256 values, for any measure of sets, with the error of each estimate:
+    twinset join docs.jsonl --threshold 0.9 --measure containment --method synopses --size 256
   The hundred most similar pairs:
     twinset join titles.tsv --top 100
   More than fits in memory:
@@ -179,7 +181,7 @@ impl Join {
             })
             .collect();
         let ids = (&collection.left, collection.right_ids());
-        let values = search.entries().map_or(Values::Exact(joined.measure()), Values::agreement);
+        let values = search.values(collection, joined.measure());
         let mut table = PairTable::create(output, format, values, ids, &shown)?;
         let mut written = 0;
         let mut add = |pair: &Pair| {

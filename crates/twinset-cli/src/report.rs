@@ -108,6 +108,7 @@ impl Dedup {
                 let Interval { similarity, low, high } = Interval::of_agreement(value as u32, entries);
                 format!("about {similarity:.2} ({low:.2} to {high:.2})")
             }
+            None if search.is_estimated() => format!("about {value:.2}"),
             None if self.join.measure.is_count() => format!("{value}"),
             None => format!("{value:.3}"),
         }

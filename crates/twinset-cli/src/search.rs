@@ -1,7 +1,8 @@
-//! How pairs are looked for: exactly, or in sketches.
+//! How pairs are looked for: exactly, or by estimates.
 
 use twinset::{EstimateOptions, Input, JoinOptions, Joined, Measure, Method, Run, Threshold, TokenOptions};
 use twinset_io::read::Inputs;
+use twinset_io::write::Values;
 use twinset_io::{Collection, Content, Keeping, ReadOptions, load};
 
 /// What the user wants, and what is joined for it.
@@ -25,8 +26,8 @@ impl<'a> Search<'a> {
         let mut wanted = join.clone();
         let joined = match estimate.method {
             Method::Exact if *estimate != EstimateOptions::default() => {
-                let reason = "--permutations, --agree, --probability, --verify, --seed, --trees and --bits are for estimates; say --method \
-                              sketch or labels";
+                let reason = "--permutations, --agree, --probability, --verify, --seed, --trees, --bits and --size are for estimates; \
+                              say --method sketch, labels or synopses";
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Exact
@@ -45,6 +46,19 @@ impl<'a> Search<'a> {
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Labels => estimate.of_labels(join)?,
+            Method::Synopses if estimate.agree.is_some() => {
+                let reason = "--agree is for sketches; for synopses say --probability, or nothing";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
+            Method::Synopses if run.memory.is_some() => {
+                let reason =
+                    "synopses are held in memory; leave out --memory, or keep them in an index (twinset index create)";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
+            Method::Synopses => {
+                let joined = estimate.of_synopses(join)?;
+                if estimate.verify { JoinOptions { top: None, best: false, ..joined } } else { joined }
+            }
             Method::Sketch => {
                 let joined = estimate.of_sketches(join)?;
                 if let (None, Some(agree)) = (wanted.threshold, estimate.agree) {
@@ -70,6 +84,7 @@ impl<'a> Search<'a> {
             (Method::Sketch, _) => {
                 Content::Sketches(self.tokens, (self.estimate.permutations.get(), self.estimate.seed))
             }
+            (Method::Synopses, _) => Content::Synopses(self.tokens, (self.estimate.size, self.estimate.seed)),
             (Method::Exact, Measure::Edit) => Content::Texts,
             (Method::Exact | Method::Labels, _) => Content::Sets(self.tokens),
         }
@@ -79,6 +94,20 @@ impl<'a> Search<'a> {
     pub(crate) fn entries(&self) -> Option<u32> {
         let estimates = self.estimate.method == Method::Sketch && !self.estimate.verify;
         estimates.then(|| self.estimate.permutations.get())
+    }
+
+    /// Whether values are estimates.
+    pub(crate) fn is_estimated(&self) -> bool {
+        matches!(self.estimate.method, Method::Sketch | Method::Synopses) && !self.estimate.verify
+    }
+
+    /// What the values of pairs are.
+    pub(crate) fn values<'c>(&self, collection: &'c Collection, measure: Measure) -> Values<'c> {
+        match (self.entries(), &collection.synopses) {
+            (Some(entries), _) => Values::agreement(entries),
+            (None, Some(synopses)) if self.is_estimated() => Values::estimated(measure, synopses),
+            _ => Values::Exact(measure),
+        }
     }
 
     /// What the pairs are chosen by.
@@ -127,6 +156,26 @@ impl<'a> Search<'a> {
                     "sketches of {permutations} entries that agree in {agree} or more; a pair on the threshold is found with \
                      probability {found:.3}; {kind}"
                 ))
+            }
+            (Method::Synopses, threshold) => {
+                let kind = if self.estimate.verify {
+                    "checked exactly"
+                } else {
+                    "those of records with more tokens than that are estimates"
+                };
+                let found = match (threshold, self.joined.estimates.lowest) {
+                    (Some(_), Some(_)) => {
+                        format!(
+                            "a pair on the threshold is found with probability {} at least; ",
+                            self.estimate.probability
+                        )
+                    }
+                    (Some(_), None) => {
+                        "how surely a pair on the threshold is found cannot be said for this measure; ".to_owned()
+                    }
+                    (None, _) => String::new(),
+                };
+                Some(format!("synopses of {} values; {found}{kind}", self.estimate.size))
             }
             _ => None,
         }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use testbed::Server;
 use twinset::{LabelOptions, Labeler, TokenOptions};
 use twinset_index::labels::{Hit, LabelIndex, Pair, Query};
-use twinset_index::{Error, Settings};
+use twinset_index::{Added, Error, Settings};
 
 /// How an index is made: its name goes into the address.
 struct Place<'a>(&'a dyn Fn(&str) -> String);

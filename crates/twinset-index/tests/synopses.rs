@@ -24,7 +24,7 @@ fn builder(set: &BTreeSet<u16>, k: u32) -> SynopsisBuilder {
 }
 
 fn entry(id: u8, set: &BTreeSet<u16>, k: u32) -> Entry {
-    Entry { id: format!("r{id}"), synopsis: builder(set, k), extra: Map::new() }
+    Entry { id: format!("r{id}"), synopsis: builder(set, k), bytes: 10, extra: Map::new() }
 }
 
 #[derive(Debug, Clone)]
@@ -188,7 +188,7 @@ proptest! {
         // An index made anew from what is left, and the same index opened again.
         let other = tempfile::tempdir().unwrap();
         let mut anew = make(other.path(), K);
-        let left = model.in_order().into_iter().map(|(id, set)| Entry { id, synopsis: builder(set, K), extra: Map::new() });
+        let left = model.in_order().into_iter().map(|(id, set)| Entry { id, synopsis: builder(set, K), bytes: 10, extra: Map::new() });
         anew.add(left.collect(), false).unwrap();
         index.finish().unwrap();
         drop(index);
@@ -258,6 +258,7 @@ fn optimistic_misses_no_more_than_it_says() {
         let entries = (0..pairs).map(|pair| Entry {
             id: format!("{threshold} {pair}"),
             synopsis: of(pair, 0, 1000),
+            bytes: 1000,
             extra: Map::new(),
         });
         index.add(entries.collect(), false).unwrap();

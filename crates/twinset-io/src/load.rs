@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use hashbrown::HashTable;
 use twinset::{
-    Input, Run, Seconds, Sets, Strings, TokenBlock, TokenKind, TokenNames, TokenOptions, TokenSets, Tokenizer,
+    Input, Run, Seconds, Sets, Strings, Synopses, TokenBlock, TokenKind, TokenNames, TokenOptions, TokenSets, Tokenizer,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -27,6 +27,8 @@ pub enum Content<'a> {
     Sketches(&'a TokenOptions, (u32, u64)),
     /// The same sketches as they are, and not as sets.
     RawSketches(&'a TokenOptions, (u32, u64)),
+    /// Synopses of their token sets: how many values they have, and their seed.
+    Synopses(&'a TokenOptions, (u32, u64)),
     /// Their token sets, the names of the tokens, and the texts.
     NamedSets(&'a TokenOptions),
     /// The texts themselves.
@@ -86,6 +88,8 @@ pub struct Collection {
     pub sets: Option<Sets>,
     /// Sketches, if these were wanted as they are.
     pub sketches: Vec<TokenBlock>,
+    /// Synopses, if these were wanted.
+    pub synopses: Option<Synopses>,
     /// The names of the tokens, if they were wanted.
     pub names: Option<TokenNames>,
     /// The texts, if they were wanted; those of the right collection after those of the left.
@@ -109,6 +113,9 @@ pub struct Collection {
 impl Collection {
     /// What the library joins.
     pub fn input(&self) -> Input<'_> {
+        if let Some(synopses) = &self.synopses {
+            return Input::Synopses(synopses);
+        }
         match (&self.sets, &self.texts) {
             (Some(Sets::InMemory(sets)), _) => Input::Sets(sets),
             (Some(Sets::Spilled(sets)), _) => Input::Spilled(sets),
@@ -128,6 +135,7 @@ impl Collection {
             right: ids.1,
             sets: Some(sets),
             sketches: Vec::new(),
+            synopses: None,
             names: None,
             texts: None,
             extra: Vec::new(),
@@ -151,6 +159,9 @@ impl Collection {
 
     /// The sets or texts of the left collection by themselves, but only those that pass.
     pub fn left_where(&self, passes: impl Fn(u32) -> bool, run: &Run) -> Result<Held> {
+        if let Some(synopses) = &self.synopses {
+            return Ok(Held::Synopses(synopses.left_where(passes)));
+        }
         Ok(match (&self.sets, &self.texts) {
             (Some(sets), _) => Held::Sets(sets.left_where(passes, run)?),
             (None, Some(texts)) => {
@@ -185,6 +196,8 @@ pub enum Held {
     Sets(Sets),
     /// Texts.
     Texts(Strings),
+    /// Synopses.
+    Synopses(Synopses),
 }
 
 impl Held {
@@ -194,6 +207,7 @@ impl Held {
             Self::Sets(Sets::InMemory(sets)) => Input::Sets(sets),
             Self::Sets(Sets::Spilled(sets)) => Input::Spilled(sets),
             Self::Texts(texts) => Input::Texts { texts, left: None },
+            Self::Synopses(synopses) => Input::Synopses(synopses),
         }
     }
 }
@@ -259,6 +273,7 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
         Content::RawSketches(tokens, entries) => {
             (Some(Tokenizer::sketching(&told(tokens)?, entries, &Run { memory: None, ..run.clone() })?), false)
         }
+        Content::Synopses(tokens, how) => (Some(Tokenizer::synopsizing(&told(tokens)?, how)?), false),
         Content::NamedSets(tokens) => (Some(Tokenizer::within(&told(tokens)?, run)?), true),
         Content::Texts => (None, true),
     };
@@ -323,10 +338,14 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let mut name = |blocks: &mut [LoadedBlock]| -> Result<Vec<Ids>> {
         (0..collections.len()).map(|collection| collection_ids(blocks, collection, rejects.as_mut(), again)).collect()
     };
-    let mut sketches = Vec::new();
+    let (mut sketches, mut synopses) = (Vec::new(), None);
     let finish = |blocks: Vec<TokenBlock>, taken: u64| match (tokenizer, content) {
         (Some(_), Content::RawSketches(..)) => {
             sketches = blocks;
+            Ok((None, None))
+        }
+        (Some(_), Content::Synopses(_, (size, _))) => {
+            synopses = Some(Synopses::of_blocks(blocks, size)?);
             Ok((None, None))
         }
         (Some(tokenizer), Content::NamedSets(_)) => {
@@ -365,12 +384,15 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let left = ids.pop().unwrap_or(Ids::Numbered(0));
     let left_held = copies.as_ref().map_or(left.len(), |copies| copies.left);
     let sets = sets.map(|sets| if right.is_some() { sets.split_at(left_held as u32) } else { sets });
+    let synopses =
+        synopses.map(|synopses| if right.is_some() { synopses.split_at(left_held as u32) } else { synopses });
     let tokenize = passed - read + begin.elapsed().as_secs_f64();
     Ok(Collection {
         left,
         right,
         sets,
         sketches,
+        synopses,
         names,
         texts: keep_texts.then_some(texts),
         extra: columns,

@@ -17,6 +17,8 @@ pub struct Prepared<P> {
     pub number: u64,
     /// What was made of its text.
     pub content: P,
+    /// Further fields, in the order in which they were asked for.
+    pub fields: Vec<String>,
 }
 
 impl<P> Prepared<P> {
@@ -26,11 +28,12 @@ impl<P> Prepared<P> {
     }
 }
 
-/// Reads a collection, calls `prepare` for each text on all threads, and `take` for some records at a time, in their order.
+/// Reads a collection with some further fields, calls `prepare` for each text on all threads, and `take` for some records at a time, in their order.
 /// As a rule little more than these is in memory at once. Returns how many bad records were rejected.
 pub fn for_each_record<P: Send, E: From<Error> + Send>(
     inputs: &Inputs,
     options: &ReadOptions,
+    fields: &[String],
     run: &Run,
     prepare: impl Fn(&str) -> Result<P> + Sync,
     batch: usize,
@@ -48,12 +51,13 @@ pub fn for_each_record<P: Send, E: From<Error> + Send>(
         failure: None,
     });
     let read = run.install(|| {
-        for_each_block(std::slice::from_ref(inputs), options, &[], bad_records, run, |info, records| {
+        for_each_block(std::slice::from_ref(inputs), options, fields, bad_records, run, |info, records| {
             let total = records.len() + info.bad.len();
             let positions = (0..total).filter(|position| info.bad.binary_search(position).is_err());
             let prepared = records.iter().zip(positions).map(|(record, position)| {
                 let id = record.id.as_ref().map(|id| id.clone().into_owned());
-                Ok(Prepared { id, number: position as u64 + 1, content: prepare(&record.text)? })
+                let fields = record.extra.iter().map(|field| field.clone().into_owned()).collect();
+                Ok(Prepared { id, number: position as u64 + 1, content: prepare(&record.text)?, fields })
             });
             let prepared = prepared.collect::<Result<Vec<_>>>()?;
             line.lock().expect("no taker panics").arrive(info.index, total as u64, prepared)

@@ -12,12 +12,14 @@ mod tokenize;
 
 pub use cluster::{DedupOptions, Keep, Link, Step, by_field, by_length, steps};
 pub use explain::{Explained, explain};
-pub use join::{Algorithm, Input, JoinOptions, Joined, Labelling, Links, ValuedPairs};
+pub use join::{Algorithm, Estimating, Input, JoinOptions, Joined, Labelling, Links, ValuedPairs};
 pub use model::*;
-pub use pipeline::{Deduped, Records, count, dedup, dedup_joined, join, join_within, nearest, tokenize, verify};
+pub use pipeline::{
+    Deduped, Records, count, count_estimates, dedup, dedup_joined, join, join_within, nearest, tokenize, verify,
+};
 pub use sketch::{
     EstimateOptions, Interval, Intervals, LabelOptions, Labeler, Method, agreement, count_error, error_bound,
-    found_by_agreement, found_by_labels, label_length, same_beginning, synopsis_size, trees_for,
+    found_by_agreement, found_by_labels, label_length, lowest_estimate, same_beginning, synopsis_size, trees_for,
 };
 pub use stream::{Near, Stream};
 pub use tokenize::{

@@ -5,8 +5,10 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cluster::{DedupOptions, Keep, by_degree, cluster};
-use crate::join::{Input, JoinOptions, Joined, Links, Wanted, join as join_exactly};
-use crate::model::{Bounds, Collections, Error, Measure, Pair, Result, Run, Stats, Threshold, TokenSets};
+use crate::join::{Input, JoinOptions, Joined, Links, Wanted, count_synopses, join as join_exactly};
+use crate::model::{
+    Bounds, Collections, Condition, Error, Measure, Pair, Result, Run, Stats, Synopses, Threshold, TokenSets,
+};
 use crate::tokenize::{TokenOptions, Tokenizer};
 
 /// Finds the pairs that the options ask for.
@@ -79,6 +81,26 @@ pub fn count(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Stats
     let threshold = options.threshold.ok_or(Error::NoThreshold)?;
     let bounds = Bounds::new(options.measure, threshold, input.collections())?;
     run.install(|| Ok(join_exactly(input, &bounds, options, Wanted::Count, run)?.stats))?
+}
+
+/// How many rows of synopses each of the conditions accepts, in one pass. They must be of one measure, the first of them the one that
+/// accepts most.
+///
+/// ```
+/// use twinset::{Condition, Measure, Run, Synopses, SynopsisBuilder, count_estimates};
+///
+/// let mut synopses = Synopses::new(64)?;
+/// for record in 0..3 {
+///     let mut builder = SynopsisBuilder::new(64)?;
+///     (record..record + 9).for_each(|value| builder.insert(value));
+///     synopses.push(builder.synopsis());
+/// }
+/// let at = |threshold: &str| Condition::new(Measure::Jaccard, threshold.parse()?, 0);
+/// assert_eq!(count_estimates(&synopses, &[at("0.5")?, at("0.8")?], &Run::default())?, [3, 2]);
+/// # Ok::<(), twinset::Error>(())
+/// ```
+pub fn count_estimates(synopses: &Synopses, conditions: &[Condition], run: &Run) -> Result<Vec<u64>> {
+    run.install(|| count_synopses(synopses, conditions, run))?
 }
 
 /// What is known of the records of a collection beside what is joined.

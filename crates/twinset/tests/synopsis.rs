@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use twinset::{
-    Comparison, Condition, Input, Intervals, JoinOptions, Measure, Run, Synopses, Synopsis, SynopsisBuilder, count,
-    count_error, error_bound, join, synopsis_value,
+    Comparison, Condition, Estimating, Input, Intervals, JoinOptions, Measure, Run, Synopses, Synopsis,
+    SynopsisBuilder, count, count_error, count_estimates, error_bound, join, synopsis_value,
 };
 
 const TRIALS: u64 = 2000;
@@ -184,12 +184,23 @@ proptest! {
                 false => twinset::Threshold::new(twentieths, 20).unwrap(),
             };
             let condition = Condition::new(measure, threshold, min_overlap).unwrap();
-            let options = JoinOptions { measure, min_overlap, ..JoinOptions::at(threshold) };
+            let options = JoinOptions { measure, estimates: Estimating { min_overlap, lowest: None }, ..JoinOptions::at(threshold) };
             let rows = expected(&synopses, &condition, left);
             let joined = join(Input::Synopses(&synopses), &options, &Run::default()).unwrap();
             let found: Vec<_> = joined.iter().map(|pair| pair.unwrap()).map(|pair| (pair.left, pair.right, pair.value)).collect();
             prop_assert_eq!(&found, &rows, "{} {:?}", measure, threshold);
             prop_assert_eq!(count(Input::Synopses(&synopses), &options, &Run::default()).unwrap().pairs, rows.len() as u64);
+            let stricter = match measure {
+                Measure::Hamming => "3",
+                Measure::Overlap => "40",
+                _ => "0.9999",
+            };
+            let stricter = Condition::new(measure, stricter.parse().unwrap(), min_overlap).unwrap();
+            let by_definition = [&condition, &stricter].map(|condition| expected(&synopses, condition, left).len() as u64);
+            if measure != Measure::Hamming || number >= 3 {
+                let counted = count_estimates(&synopses, &[condition, stricter], &Run::default()).unwrap();
+                prop_assert_eq!(counted, by_definition, "{}", measure);
+            }
             // What a posting list must show at least.
             for (x, y, _) in rows {
                 let (a, b) = (synopses.get(x as usize), synopses.get(y as usize + left.unwrap_or(0)));

@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
-use twinset::{Labeler, TokenOptions};
-use twinset_index::labels::{Added, LabelIndex, Labelled};
+use serde_json::Value;
+use twinset::{Labeler, SynopsisBuilder, TokenOptions, synopsis_value};
+use twinset_index::labels::{LabelIndex, Labelled};
+use twinset_index::synopses::Entry;
+use twinset_index::{Added, Settings};
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::{Prepared, ReadOptions, are_rdf, for_each_record};
+use twinset_io::{Error, Prepared, ReadOptions, are_rdf, for_each_record};
 
+use super::kept::Kept;
 use super::{check_written, hasher};
 use crate::session::{SessionOptions, count};
 
@@ -16,6 +20,8 @@ use crate::session::{SessionOptions, count};
   twinset index add news articles.jsonl
   twinset index add people people.ttl
   zcat more.jsonl.gz | twinset index add news - --format jsonl
+  Values of table columns, a value a line, with the column's name as the id (--kind synopses):
+    twinset index add columns values.csv --id column --text value --merge
 
 Records are added some at a time, each time all or none. If the run ends early, the message says how many were added.")]
 pub(crate) struct Add {
@@ -25,6 +31,12 @@ pub(crate) struct Add {
     /// Files, folders, quoted globs, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     input: Vec<PathBuf>,
+    /// Add the tokens to those that a record of this id has already (synopses only); an id may occur many times
+    #[arg(long)]
+    merge: bool,
+    /// Keep this field beside the synopsis, for `query --show`; repeat it for several (synopses only)
+    #[arg(long, value_name = "FIELD")]
+    field: Vec<String>,
     /// How many records are added at a time
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: u32,
@@ -36,22 +48,31 @@ pub(crate) struct Add {
     session: SessionOptions,
 }
 
+/// What is made of a text for either kind of index.
+enum Made {
+    Labelled(Labelled),
+    Synopsis(SynopsisBuilder, u64),
+}
+
 impl Add {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
         read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
-        let mut index = LabelIndex::open(&self.path)?;
+        let mut index = Kept::open(&self.path)?;
+        if matches!(index, Kept::Labels(_)) && (self.merge || !self.field.is_empty()) {
+            let reason = "--merge and --field are for indexes of synopses (twinset index create --kind synopses)";
+            return Err(Error::Usage(reason.to_owned()).into());
+        }
         let inputs = Inputs::find(&self.input, self.read.format)?;
         check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), [&self.read.rejects])?;
-        let hasher = hasher(&index, Some(&inputs), &self.read, &self.tokens)?;
-        let labeler = Labeler::new(index.settings().labels, index.settings().seed)?;
-        let has_records = !index.is_empty()?;
+        let hasher = hasher(index.settings(), index.name(), Some(&inputs), &self.read, &self.tokens)?;
+        let make = maker(index.settings())?;
+        // With --merge a number is an id like any other only if it was meant as one.
+        let has_records = index.len()? > 0;
         let are_resources = are_rdf(&inputs, &self.read)?;
         let (mut added, mut have_ids) = (Added::default(), None);
-        let prepare = |text: &str| -> twinset_io::Result<Labelled> {
-            Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?))
-        };
-        let mut take = |records: Vec<Prepared<Labelled>>| -> anyhow::Result<()> {
+        let prepare = |text: &str| -> twinset_io::Result<Made> { Ok(make(hasher.hashes(text)?, text.len() as u64)?) };
+        let mut take = |records: Vec<Prepared<Made>>| -> anyhow::Result<()> {
             // Names of blank nodes mean nothing outside of their file.
             let is_unnamed = |id: Option<&String>| id.is_none_or(|id| are_resources && id.starts_with("_:"));
             if let Some(record) = records.iter().find(|record| has_records && is_unnamed(record.id.as_ref())) {
@@ -60,7 +81,7 @@ impl Add {
                      name a field with --id",
                     record.number
                 );
-                return Err(twinset_io::Error::Usage(reason).into());
+                return Err(Error::Usage(reason).into());
             }
             let are_named = *have_ids.get_or_insert(records.first().is_some_and(|record| record.id.is_some()));
             if let Some(record) = records.iter().find(|record| record.id.is_some() != are_named) {
@@ -69,21 +90,46 @@ impl Add {
                      or none",
                     record.number
                 );
-                return Err(twinset_io::Error::Usage(reason).into());
+                return Err(Error::Usage(reason).into());
             }
-            let named = records.into_iter().map(|record| Labelled { id: record.name(), ..record.content });
-            let batch = index.add(named.collect())?;
+            let batch = match &mut index {
+                Kept::Labels(index) => {
+                    let named = records.into_iter().filter_map(|record| match (record.name(), record.content) {
+                        (id, Made::Labelled(labelled)) => Some(Labelled { id, ..labelled }),
+                        _ => None,
+                    });
+                    index.add(named.collect())?
+                }
+                Kept::Synopses(index) => {
+                    let named = records.into_iter().filter_map(|record| {
+                        let id = record.name();
+                        let extra = self.field.iter().cloned().zip(record.fields.into_iter().map(Value::String));
+                        match record.content {
+                            Made::Synopsis(synopsis, bytes) => {
+                                Some(Entry { id, synopsis, bytes, extra: extra.collect() })
+                            }
+                            Made::Labelled(_) => None,
+                        }
+                    });
+                    index.add(named.collect(), self.merge)?
+                }
+            };
             added.new += batch.new;
             added.replaced += batch.replaced;
             Ok(())
         };
-        let rejected = for_each_record(&inputs, &self.read, &session.run, prepare, self.batch as usize, &mut take);
-        let done = format!("{} added, {} replaced", count(added.new, "record"), added.replaced);
+        let rejected =
+            for_each_record(&inputs, &self.read, &self.field, &session.run, prepare, self.batch as usize, &mut take);
+        let changed = if self.merge { "merged with others" } else { "replaced" };
+        let done = format!("{} added, {} {changed}", count(added.new, "record"), added.replaced);
         let rejected = rejected.inspect_err(|_| {
             if added != Added::default() {
                 session.summarize(&[format!("{done}, which stays; then it ended")]);
             }
         })?;
+        if let Kept::Synopses(index) = &mut index {
+            index.finish()?;
+        }
         let mut lines = vec![done];
         if let Some(file) = &self.read.rejects {
             lines.push(format!("{} left out, see {}", count(rejected, "bad record"), file.display()));
@@ -91,6 +137,28 @@ impl Add {
         session.summarize(&lines);
         Ok(())
     }
+}
+
+/// What the index wants of token hashes, and of how many bytes these were made. It can be made on any thread.
+fn maker(settings: &Settings) -> anyhow::Result<Box<dyn Fn(Vec<u64>, u64) -> twinset::Result<Made> + Sync>> {
+    let (size, seed) = (settings.size(), settings.seed);
+    Ok(match settings.kind {
+        twinset_index::Kind::Labels => {
+            let labeler = Labeler::new(settings.labels(), seed)?;
+            Box::new(move |hashes, _| Ok(Made::Labelled(LabelIndex::label(&labeler, String::new(), hashes))))
+        }
+        twinset_index::Kind::Synopses => {
+            Box::new(move |hashes, bytes| Ok(Made::Synopsis(synopsis_of(&hashes, size, seed)?, bytes)))
+        }
+    })
+}
+
+/// The synopsis of a set of token hashes.
+pub(super) fn synopsis_of(hashes: &[u64], size: u32, seed: u64) -> twinset::Result<SynopsisBuilder> {
+    let mut builder = SynopsisBuilder::new(size)?;
+    hashes.iter().for_each(|&hash| builder.insert(synopsis_value(hash, seed)));
+    builder.synopsis();
+    Ok(builder)
 }
 
 /// Removes records by their ids
@@ -110,11 +178,17 @@ pub(crate) struct Remove {
 impl Remove {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
-        let mut index = LabelIndex::open(&self.path)?;
         let mut ids = self.ids;
         ids.sort();
         ids.dedup();
-        let removed = index.remove(&ids)?;
+        let removed = match Kept::open(&self.path)? {
+            Kept::Labels(mut index) => index.remove(&ids)?,
+            Kept::Synopses(mut index) => {
+                let removed = index.remove(&ids)?;
+                index.finish()?;
+                removed
+            }
+        };
         let absent = ids.len() as u64 - removed;
         let mut lines = vec![format!("{} removed", count(removed, "record"))];
         if absent > 0 {

@@ -1,8 +1,12 @@
 //! `twinset index create`.
 
-use twinset::{LabelOptions, TokenOptions};
+use std::path::Path;
+
+use twinset::{LabelOptions, SYNOPSIS_SIZE, Synopsis, TokenOptions};
 use twinset_index::labels::LabelIndex;
+use twinset_index::synopses::SynopsisIndex;
 use twinset_index::{Kind, Settings};
+use twinset_io::Error;
 use twinset_io::read::read_stop_words;
 
 use crate::session::SessionOptions;
@@ -11,14 +15,20 @@ use crate::session::SessionOptions;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Create {
-    /// A folder, a file that ends in .labels, or the address of a database
+    /// A folder; for labels also a file that ends in .labels, or the address of a database
     #[arg(value_name = "PATH")]
     path: String,
-    /// What kind of index: labels
+    /// What kind of index: labels or synopses
+    ///
+    /// labels: a query finds each near duplicate with a probability that it chooses, and compares exactly; it knows jaccard.
+    /// synopses: a query estimates any measure of sets, with a known error, from a small sample of each record.
     #[arg(long, value_name = "KIND", default_value_t = Kind::Labels)]
     kind: Kind,
     #[command(flatten)]
     labels: LabelOptions,
+    /// How many values a synopsis has (default: 128); records with fewer tokens are compared exactly
+    #[arg(long, value_name = "K", help_heading = "Method")]
+    size: Option<u32>,
     /// The seed of the hash functions; keep it secret where records may come from an enemy
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -31,7 +41,8 @@ pub(crate) struct Create {
 const EXAMPLES: &str = "Examples:
   twinset index create news
   twinset index create people --tokens qgrams:3 --trees 40
-  twinset index create 'postgres://me@localhost/db?index=news' --kind labels --bits 64";
+  twinset index create 'postgres://me@localhost/db?index=news' --kind labels --bits 64
+  twinset index create columns --kind synopses --size 256 --tokens items";
 
 impl Create {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
@@ -39,10 +50,29 @@ impl Create {
         let session = self.session.begin();
         // What is wrong with them is noticed now.
         twinset::TokenHasher::new(&self.tokens)?;
-        self.labels.check()?;
-        let settings = Settings::new(self.kind, self.tokens, self.labels, self.seed);
-        let index = LabelIndex::create(&self.path, &settings)?;
-        let made = format!("made {}: labels of {} bits in {} trees", index.name(), self.labels.bits, self.labels.trees);
+        let refused = |reason: &str| Err(Error::Usage(reason.to_owned()).into());
+        let made = match self.kind {
+            Kind::Labels if self.size.is_some() => return refused("--size is for synopses; say --kind synopses"),
+            Kind::Synopses if self.labels != LabelOptions::default() => {
+                return refused("--trees and --bits are for labels; leave them out, or say --kind labels");
+            }
+            Kind::Labels => {
+                self.labels.check()?;
+                let settings = Settings::of_labels(self.labels, self.tokens, self.seed);
+                let index = LabelIndex::create(&self.path, &settings)?;
+                format!("made {}: labels of {} bits in {} trees", index.name(), self.labels.bits, self.labels.trees)
+            }
+            Kind::Synopses => {
+                let size = self.size.unwrap_or(SYNOPSIS_SIZE);
+                Synopsis::check_size(size)?;
+                if self.path.contains("://") {
+                    return refused("synopses lie in a folder; name one");
+                }
+                let settings = Settings::of_synopses(size, self.tokens, self.seed);
+                let index = SynopsisIndex::create(Path::new(&self.path), &settings)?;
+                format!("made {}: synopses of {size} values", index.name())
+            }
+        };
         session.summarize(&[made]);
         Ok(())
     }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use serde_json::json;
-use twinset_index::labels::LabelIndex;
 use twinset_io::Output;
 
 use super::check_written;
+use super::kept::Kept;
 use crate::session::{SessionOptions, count, print};
 
 /// Says what is in an index, as JSON
@@ -23,15 +23,36 @@ pub(crate) struct Stats {
 
 impl Stats {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let stats = LabelIndex::open(&self.path)?.stats()?;
-        let per_record = stats.bytes.filter(|_| stats.records > 0).map(|bytes| bytes / stats.records);
-        let told = json!({
-            "records": stats.records,
-            "labels": stats.labels,
-            "bytes": stats.bytes,
-            "bytes_per_record": per_record,
-            "settings": stats.settings,
-        });
+        let share = |part: u64, of: u64| if of > 0 { part as f64 / of as f64 } else { 0.0 };
+        let told = match Kept::open(&self.path)? {
+            Kept::Labels(mut index) => {
+                let stats = index.stats()?;
+                let per_record = stats.bytes.filter(|_| stats.records > 0).map(|bytes| bytes / stats.records);
+                json!({
+                    "records": stats.records,
+                    "labels": stats.labels,
+                    "bytes": stats.bytes,
+                    "bytes_per_record": per_record,
+                    "settings": stats.settings,
+                })
+            }
+            Kept::Synopses(index) => {
+                let stats = index.stats()?;
+                json!({
+                    "records": stats.records,
+                    "size": stats.settings.size(),
+                    "complete": share(stats.complete, stats.records),
+                    "values": stats.values,
+                    "distinct": stats.distinct,
+                    "segments": stats.segments,
+                    "bytes": stats.bytes,
+                    "bytes_per_record": stats.bytes.checked_div(stats.records),
+                    "input_bytes": stats.input_bytes,
+                    "bytes_per_input_byte": share(stats.bytes, stats.input_bytes),
+                    "settings": stats.settings,
+                })
+            }
+        };
         print(&format!("{}\n", serde_json::to_string_pretty(&told)?))
     }
 }
@@ -50,8 +71,11 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
-        let mut index = LabelIndex::open(&self.path)?;
-        let damages = index.damages()?;
+        let mut index = Kept::open(&self.path)?;
+        let damages = match &mut index {
+            Kept::Labels(index) => index.damages()?,
+            Kept::Synopses(index) => index.damages()?,
+        };
         session.clear_bar();
         if damages.is_empty() {
             let records = count(index.len()?, "record");
@@ -68,7 +92,7 @@ impl Check {
     }
 }
 
-/// Writes all records of an index as jsonl: their ids, and the hashes of their tokens
+/// Writes all records of an index as jsonl: their ids, and the hashes of their tokens, or the values of their synopses
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   twinset index export news --output news.jsonl.zst
@@ -89,18 +113,31 @@ pub(crate) struct Export {
 impl Export {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
-        let mut index = LabelIndex::open(&self.path)?;
+        let index = Kept::open(&self.path)?;
         check_written(&self.path, &[], [&self.output])?;
         let path = self.output.as_deref().filter(|path| path.as_os_str() != "-");
         let mut output = path.map_or_else(|| Ok(Output::standard()), Output::create)?;
         let mut records = 0;
-        index.for_each(|record| {
+        let mut write = |line: serde_json::Value| -> anyhow::Result<()> {
             session.run.check()?;
             records += 1;
-            let tokens: Vec<String> = record.hashes.iter().map(|hash| format!("{hash:016x}")).collect();
-            let line = json!({"id": record.id, "tokens": tokens.join(" ")});
-            Ok::<_, anyhow::Error>(writeln!(output, "{line}").map_err(|error| output.failure(&error))?)
-        })?;
+            Ok(writeln!(output, "{line}").map_err(|error| output.failure(&error))?)
+        };
+        let in_words = |hashes: &[u64]| hashes.iter().map(|hash| format!("{hash:016x}")).collect::<Vec<_>>().join(" ");
+        match index {
+            Kept::Labels(mut index) => {
+                index.for_each(|record| write(json!({"id": record.id, "tokens": in_words(&record.hashes)})))?;
+            }
+            Kept::Synopses(index) => index.snapshot()?.for_each_stored(|id, extra, synopsis| {
+                let values = in_words(synopsis.values());
+                let size = synopsis.distinct() as u64;
+                let mut line = json!({"id": id, "tokens": values, "complete": synopsis.is_complete(), "size": size});
+                if !extra.is_empty() {
+                    line["fields"] = json!(extra);
+                }
+                write(line)
+            })?,
+        }
         output.finish()?;
         session.summarize(&[format!("{} written", count(records, "record"))]);
         Ok(())

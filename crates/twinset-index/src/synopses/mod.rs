@@ -69,6 +69,8 @@ pub struct Stats {
     pub segments: u64,
     /// How many bytes it takes.
     pub bytes: u64,
+    /// How many bytes its records were made from.
+    pub input_bytes: u64,
 }
 
 /// The fields of a document.
@@ -84,6 +86,8 @@ struct Fields {
     complete: Field,
     /// How many values the set has, as far as that is known or estimated.
     size: Field,
+    /// How many bytes it was made from.
+    bytes: Field,
     /// What else is kept of it.
     extra: Field,
 }
@@ -97,6 +101,7 @@ impl Fields {
             values: schema.add_u64_field("values", NumericOptions::default().set_indexed().set_fast()),
             complete: schema.add_bool_field("complete", FAST),
             size: schema.add_u64_field("size", FAST),
+            bytes: schema.add_u64_field("bytes", FAST),
             extra: schema.add_json_field("extra", STORED),
         };
         (schema.build(), fields)
@@ -189,6 +194,17 @@ impl SynopsisIndex {
         &self.settings
     }
 
+    /// Refuses another index whose values mean something else.
+    pub fn check_alike(&self, other: &Self) -> Result<()> {
+        if self.settings.tokens == other.settings.tokens && self.settings.seed == other.settings.seed {
+            return Ok(());
+        }
+        Err(Error::index(
+            &self.name,
+            format!("its token options or its seed are not those of {}; make both alike", other.name),
+        ))
+    }
+
     /// What it is called in messages.
     pub fn name(&self) -> &str {
         &self.name
@@ -220,6 +236,7 @@ impl SynopsisIndex {
             distinct,
             segments: snapshot.segments() as u64,
             bytes: sizes.unwrap_or(0),
+            input_bytes: snapshot.input_bytes(),
         })
     }
 

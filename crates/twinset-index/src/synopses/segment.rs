@@ -23,6 +23,7 @@ pub(super) struct Segment {
     values: Column<u64>,
     numbers: Column<u64>,
     complete: Column<bool>,
+    bytes: Column<u64>,
     store: StoreReader,
 }
 
@@ -44,6 +45,7 @@ impl Segment {
                 values: columns.column_opt("values")?.unwrap_or_else(none),
                 numbers: columns.u64("number")?,
                 complete: columns.bool("complete")?,
+                bytes: columns.u64("bytes")?,
                 store: reader.get_store_reader(STORE_BLOCKS)?,
                 reader: reader.clone(),
             })
@@ -90,6 +92,11 @@ impl Segment {
     /// The number of a record.
     pub(super) fn number(&self, document: DocId) -> u64 {
         self.numbers.first(document).unwrap_or(0)
+    }
+
+    /// How many bytes a record was made from.
+    pub(super) fn bytes(&self, document: DocId) -> u64 {
+        self.bytes.first(document).unwrap_or(0)
     }
 
     /// The synopsis of a record, whose values are put in a buffer.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use tantivy::{DocId, DocSet, Searcher};
-use twinset::{Comparison, Condition, Input, JoinOptions, Run, Strings, Synopses, Synopsis};
+use twinset::{Comparison, Condition, Estimating, Input, JoinOptions, Run, Strings, Synopses, Synopsis};
 
 use super::segment::Segment;
 use super::{Fields, Query};
@@ -27,6 +27,8 @@ pub struct Found {
     pub values: Vec<u64>,
     /// Whether these are all that its set has.
     pub is_complete: bool,
+    /// How many bytes it was made from.
+    pub bytes: u64,
     /// What else is kept of it.
     pub extra: Map<String, Value>,
 }
@@ -70,6 +72,11 @@ impl Snapshot {
         self.len() == 0
     }
 
+    pub(super) fn input_bytes(&self) -> u64 {
+        let of_segment = |segment: &Segment| segment.documents().map(|document| segment.bytes(document)).sum::<u64>();
+        self.segments.iter().map(of_segment).sum()
+    }
+
     pub(super) fn segments(&self) -> usize {
         self.segments.len()
     }
@@ -81,7 +88,8 @@ impl Snapshot {
             if let Some(document) = segment.find(id)? {
                 let is_complete = segment.synopsis(document, &mut buffer)?.is_complete();
                 let (id, extra) = segment.stored(document)?;
-                return Ok(Some(Found { number: segment.number(document), id, values: buffer, is_complete, extra }));
+                let (number, bytes) = (segment.number(document), segment.bytes(document));
+                return Ok(Some(Found { number, id, values: buffer, is_complete, bytes, extra }));
             }
         }
         Ok(None)
@@ -203,7 +211,7 @@ impl Snapshot {
         }
         let options = JoinOptions {
             measure: condition.measure(),
-            min_overlap: condition.min_overlap(),
+            estimates: Estimating { min_overlap: condition.min_overlap(), lowest: Some(condition.lowest()) },
             ..JoinOptions::at(condition.threshold())
         };
         let joined = twinset::join(Input::Synopses(&synopses), &options, run).map_err(Error::from)?;
@@ -218,6 +226,23 @@ impl Snapshot {
             visit(ids.get(left), right_ids.get(right), comparison)?;
         }
         Ok(())
+    }
+
+    /// How many pairs within this index, or of this one and another, each of the conditions accepts, of which the first accepts
+    /// most. They are counted in one pass, and none is kept.
+    pub fn count(
+        &self,
+        other: Option<&Self>,
+        conditions: &[Condition],
+        size: Option<u32>,
+        run: &Run,
+    ) -> Result<Vec<u64>> {
+        let (_, mut synopses) = self.load(size)?;
+        if let Some(other) = other {
+            let (_, right) = other.load(Some(synopses.size()))?;
+            synopses = self.alike(synopses, &right)?;
+        }
+        Ok(twinset::count_estimates(&synopses, conditions, run)?)
     }
 
     /// Two collections of synopses as one, with the smaller k of both.

@@ -8,7 +8,7 @@ use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::{Synopsis, SynopsisBuilder};
 
-use super::{State, SynopsisIndex, state};
+use super::{Found, State, SynopsisIndex, state};
 use crate::change::check_id;
 use crate::{Added, Error, Result};
 
@@ -19,6 +19,8 @@ pub struct Entry {
     pub id: String,
     /// The values of its set.
     pub synopsis: SynopsisBuilder,
+    /// How many bytes it was made from.
+    pub bytes: u64,
     /// What else is kept of it.
     pub extra: Map<String, Value>,
 }
@@ -57,7 +59,7 @@ impl SynopsisIndex {
                 if !was_empty && merge {
                     if let Some(old) = snapshot.find(&record.id)? {
                         number = Some(old.number);
-                        record.join(&old.values, index.settings.size(), old.is_complete, old.extra);
+                        record.join(old, index.settings.size());
                     }
                 } else if !was_empty {
                     number = snapshot.number_of(&record.id)?;
@@ -146,6 +148,7 @@ impl SynopsisIndex {
         document.add_u64(self.fields.number, number);
         document.add_bool(self.fields.complete, synopsis.is_complete());
         document.add_u64(self.fields.size, synopsis.distinct() as u64);
+        document.add_u64(self.fields.bytes, record.bytes);
         synopsis.values().iter().for_each(|&value| document.add_u64(self.fields.values, value));
         if !record.extra.is_empty() {
             let extra = record.extra.into_iter().map(|(name, value)| (name, OwnedValue::from(value)));
@@ -159,16 +162,18 @@ impl Entry {
     /// Adds what another record of the same id has.
     fn take_in(&mut self, mut other: Self) {
         self.synopsis.merge(other.synopsis.synopsis());
+        self.bytes += other.bytes;
         self.extra.extend(other.extra);
     }
 
     /// Adds what was kept of it before.
-    fn join(&mut self, values: &[u64], k: u32, is_complete: bool, mut extra: Map<String, Value>) {
-        if let Some(synopsis) = Synopsis::new(values, k, is_complete) {
+    fn join(&mut self, mut old: Found, k: u32) {
+        if let Some(synopsis) = Synopsis::new(&old.values, k, old.is_complete) {
             self.synopsis.merge(synopsis);
         }
-        extra.append(&mut self.extra);
-        self.extra = extra;
+        self.bytes += old.bytes;
+        old.extra.append(&mut self.extra);
+        self.extra = old.extra;
     }
 }
 

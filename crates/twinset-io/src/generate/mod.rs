@@ -1,7 +1,9 @@
 //! Makes collections up: records over a Zipf vocabulary, with planted near duplicates.
 
+mod columns;
 mod rdf;
 
+pub use columns::{Column, Columns};
 pub use rdf::Articles;
 
 use rand::distr::Distribution;
@@ -23,7 +25,8 @@ pub struct GenerateOptions {
     /// The same seed gives the same collection
     #[cfg_attr(feature = "clap", arg(long, value_name = "S", default_value_t = DEFAULTS.seed))]
     pub seed: u64,
-    /// What a record is: text, or rdf (articles that mention people, places and organisations, as N-Triples)
+    /// What a record is: text, rdf (articles that mention people, places and organisations, as N-Triples), or tables (columns,
+    /// some of which share values; a row holds up to 1000 values of one, so large columns have several)
     #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", default_value_t))]
     pub kind: GenerateKind,
     /// The share of records that are near duplicates of an earlier one
@@ -65,6 +68,8 @@ pub enum GenerateKind {
     Text,
     /// An article in RDF.
     Rdf,
+    /// A column of a table.
+    Tables,
 }
 
 impl std::fmt::Display for GenerateKind {
@@ -72,6 +77,7 @@ impl std::fmt::Display for GenerateKind {
         f.write_str(match self {
             Self::Text => "text",
             Self::Rdf => "rdf",
+            Self::Tables => "tables",
         })
     }
 }
@@ -83,7 +89,8 @@ impl std::str::FromStr for GenerateKind {
         match text {
             "text" => Ok(Self::Text),
             "rdf" => Ok(Self::Rdf),
-            _ => Err(format!("`{text}` is not a kind of record: text or rdf")),
+            "tables" => Ok(Self::Tables),
+            _ => Err(format!("`{text}` is not a kind of record: text, rdf or tables")),
         }
     }
 }
@@ -114,12 +121,7 @@ const REMEMBERED: usize = 100_000;
 impl Generator {
     /// Checks the options.
     pub fn new(options: &GenerateOptions) -> Result<Self> {
-        let share = |name: &str, value: f64| match value {
-            0.0..=1.0 => Ok(()),
-            _ => Err(Error::Usage(format!("--{name} is a share: give a number from 0 to 1, not {value}"))),
-        };
-        share("duplicates", options.duplicates)?;
-        share("edits", options.edits)?;
+        check_shares(options)?;
         if options.words == 0 || options.vocabulary == 0 {
             return Err(Error::Usage("--words and --vocabulary must be at least 1".to_owned()));
         }
@@ -160,6 +162,15 @@ impl Generator {
         }
         edited
     }
+}
+
+fn check_shares(options: &GenerateOptions) -> Result<()> {
+    for (name, value) in [("duplicates", options.duplicates), ("edits", options.edits)] {
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Error::Usage(format!("--{name} is a share: give a number from 0 to 1, not {value}")));
+        }
+    }
+    Ok(())
 }
 
 impl Iterator for Generator {

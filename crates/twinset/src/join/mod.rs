@@ -49,8 +49,9 @@ mod verify;
 pub use joined::Joined;
 pub use labels::Labelling;
 pub use links::{Links, ValuedPairs};
-pub use options::{Algorithm, JoinOptions};
+pub use options::{Algorithm, Estimating, JoinOptions};
 pub(crate) use suffix::suffix_filter;
+pub(crate) use synopses::count as count_synopses;
 pub(crate) use verify::overlap_at_least;
 
 use std::time::Instant;

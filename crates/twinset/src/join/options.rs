@@ -51,10 +51,19 @@ pub struct JoinOptions {
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub labels: Option<Labelling>,
-    /// Of synopses: how many values the sets of a pair share besides, as far as that can be estimated.
+    /// What else is asked of pairs of synopses.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
+    pub estimates: Estimating,
+}
+
+/// What is asked of pairs whose values are estimated by synopses.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Estimating {
+    /// How many values the sets share at least, as far as that can be estimated.
     pub min_overlap: u32,
+    /// How low an estimate may be, if that is below the threshold.
+    pub lowest: Option<Threshold>,
 }
 
 /// As in the paper's experiments on long records.
@@ -71,7 +80,7 @@ impl Default for JoinOptions {
             top: None,
             best: false,
             labels: None,
-            min_overlap: 0,
+            estimates: Estimating::default(),
         }
     }
 }
@@ -84,7 +93,9 @@ impl JoinOptions {
 
     /// What is asked of synopses.
     pub(crate) fn condition(&self) -> Result<Condition> {
-        Condition::new(self.measure, self.threshold.ok_or(Error::NoThreshold)?, self.min_overlap)
+        let threshold = self.threshold.ok_or(Error::NoThreshold)?;
+        let condition = Condition::new(self.measure, threshold, self.estimates.min_overlap)?;
+        self.estimates.lowest.map_or(Ok(condition), |lowest| condition.lowered(lowest))
     }
 }
 

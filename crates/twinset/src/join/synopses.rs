@@ -4,61 +4,128 @@
 //! the candidates, and each is compared by the k smallest values of its union. It returns what comparing all pairs would.
 //! Time is that of the join; space that of the values as tokens, and of the pairs.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::grouped::{Estimates, Grouped};
 use super::groups::Groups;
-use super::probe::{Match, Task};
+use super::probe::{Match, Refine, Task};
 use super::sets::OrderedSets;
 use super::{JoinOptions, Joined, Kept, find};
-use crate::model::{Bounds, Collections, Result, Run, Synopses};
+use crate::model::{
+    Bounds, Collections, Comparison, Condition, Measure, Result, Run, Stats, Synopses, Synopsis, TokenSets,
+};
 
 pub(super) fn join(synopses: &Synopses, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
-    // The bounds are those of one threshold; with `top` it is another than that of the options.
+    // With `top` the threshold is another than that of the options.
     let condition = JoinOptions { threshold: Some(bounds.threshold()), ..options.clone() }.condition()?;
-    // Values, their places while they are sorted, and tokens.
-    run.check_memory(3 * synopses.bytes())?;
-    let sets = synopses.to_sets()?;
-    let groups = Groups::of_synopses(synopses);
-    let ordered = OrderedSets::new(&sets, &groups);
-    let of_group = |group: u32| synopses.get(groups.members(group)[0] as usize);
-    let both_ways = |x: u32, y: u32| {
-        let comparison = of_group(x).compare(of_group(y));
-        [comparison, comparison.swapped()]
-            .map(|comparison| if condition.accepts(&comparison) { comparison.value(options.measure) } else { f64::NAN })
+    let (sets, groups) = grouped(synopses, run)?;
+    let pairs = Pairs { synopses, groups: &groups };
+    let value = |comparison: &Comparison| match condition.accepts(comparison) {
+        true => comparison.value(options.measure),
+        false => f64::NAN,
     };
-    // In a self-join a row can stand in either order; between two collections only the left record is the contained one.
-    let is_pair = |x: u32, y: u32| {
-        let [there, back] = both_ways(x, y);
-        match (groups.collections(), groups.members(x)[0] < groups.members(y)[0]) {
-            (Collections::One, _) => !there.is_nan() || !back.is_nan(),
-            (Collections::Two, true) => !there.is_nan(),
-            (Collections::Two, false) => !back.is_nan(),
-        }
+    let values = |x: u32, y: u32| pairs.rows(x, y).map(|row| row.map_or(f64::NAN, |comparison| value(&comparison)));
+    let refine = |matches: &mut Vec<Match>| {
+        matches.retain(|found| values(found.x, found.y).iter().any(|value| !value.is_nan()));
     };
-    let refine = |matches: &mut Vec<Match>| matches.retain(|found| is_pair(found.x, found.y));
-    let (measure, threshold) = condition.of_values(synopses.size())?;
-    let of_values = Bounds::new(measure, threshold, synopses.collections())?;
-    let task = Task {
-        sets: &ordered,
-        bounds: &of_values,
-        run,
-        max_depth: options.max_depth,
-        refine: Some(&refine),
-        rising: None,
-        collect: None,
-    };
-    let (mut matches, mut stats) = find(options, &task)?;
-    stats.algorithm = format!("synopses ({})", stats.algorithm);
+    let (mut matches, stats) = candidates(&sets, &groups, &condition, options, &refine, synopses.size(), run)?;
     let mut between = Vec::new();
     for found in matches.iter_mut().flatten() {
         found.overlap = between.len() as u32;
-        between.push(both_ways(found.x, found.y));
+        between.push(values(found.x, found.y));
     }
-    let within = (0..groups.len() as u32).map(|group| {
-        let comparison = of_group(group).compare(of_group(group));
-        condition.accepts(&comparison).then(|| comparison.value(options.measure))
-    });
+    let within =
+        (0..groups.len() as u32).map(|group| Some(value(&pairs.within(group))).filter(|value| !value.is_nan()));
     let estimates = Estimates { between, within: within.collect() };
-    let sizes = ordered.into_sizes();
+    let sizes = (0..groups.len() as u32).map(|group| pairs.of_group(group).values().len() as u32).collect();
     let grouped = Grouped::new(options.measure, bounds, groups, sizes, matches, Some(estimates));
     Ok(Joined::new(options.measure, grouped, Kept { best: None, counted: 0, stats }))
+}
+
+/// How many rows each of the conditions accepts, the first of which accepts all that others do. No pair is kept.
+pub(crate) fn count(synopses: &Synopses, conditions: &[Condition], run: &Run) -> Result<Vec<u64>> {
+    let Some(laxest) = conditions.first() else { return Ok(Vec::new()) };
+    let (sets, groups) = grouped(synopses, run)?;
+    let pairs = Pairs { synopses, groups: &groups };
+    let members = |group: u32| groups.members(group).len() as u64;
+    let counts: Vec<AtomicU64> = conditions.iter().map(|_| AtomicU64::new(0)).collect();
+    let tally = |comparison: &Comparison, rows: u64| {
+        for (condition, count) in conditions.iter().zip(&counts) {
+            if condition.accepts(comparison) {
+                count.fetch_add(rows, Ordering::Relaxed);
+            }
+        }
+    };
+    // A pair of a symmetric measure is one row, in whichever order its records stand.
+    let is_directed = laxest.measure() == Measure::Containment || synopses.collections() == Collections::Two;
+    let refine = |matches: &mut Vec<Match>| {
+        for found in matches.drain(..) {
+            let rows = pairs.rows(found.x, found.y).into_iter().flatten().take(if is_directed { 2 } else { 1 });
+            rows.for_each(|row| tally(&row, members(found.x) * members(found.y)));
+        }
+    };
+    candidates(&sets, &groups, laxest, &JoinOptions::default(), &refine, synopses.size(), run)?;
+    if synopses.collections() == Collections::One {
+        for group in 0..groups.len() as u32 {
+            let ordered = members(group) * (members(group) - 1);
+            tally(&pairs.within(group), if is_directed { ordered } else { ordered / 2 });
+        }
+    }
+    Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
+}
+
+fn grouped(synopses: &Synopses, run: &Run) -> Result<(TokenSets, Groups)> {
+    // Values, their places while they are sorted, and tokens.
+    run.check_memory(3 * synopses.bytes())?;
+    Ok((synopses.to_sets()?, Groups::of_synopses(synopses)))
+}
+
+/// Groups of equal synopses, to be compared.
+struct Pairs<'a> {
+    synopses: &'a Synopses,
+    groups: &'a Groups,
+}
+
+impl<'a> Pairs<'a> {
+    fn of_group(&self, group: u32) -> Synopsis<'a> {
+        self.synopses.get(self.groups.members(group)[0] as usize)
+    }
+
+    /// How two groups compare in each of the rows that their records can form: the first with the second, and the other way
+    /// round. Between two collections there is one.
+    fn rows(&self, x: u32, y: u32) -> [Option<Comparison>; 2] {
+        let comparison = self.of_group(x).compare(self.of_group(y));
+        let is_left = self.groups.members(x)[0] < self.groups.members(y)[0];
+        match self.groups.collections() {
+            Collections::One => [Some(comparison), Some(comparison.swapped())],
+            Collections::Two if is_left => [Some(comparison), None],
+            Collections::Two => [None, Some(comparison.swapped())],
+        }
+    }
+
+    /// How two members of a group compare.
+    fn within(&self, group: u32) -> Comparison {
+        self.of_group(group).compare(self.of_group(group))
+    }
+}
+
+/// The pairs of different synopses that share enough values, as far as `refine` keeps them.
+fn candidates(
+    sets: &TokenSets,
+    groups: &Groups,
+    condition: &Condition,
+    options: &JoinOptions,
+    refine: &Refine<'_>,
+    size: u32,
+    run: &Run,
+) -> Result<(Vec<Vec<Match>>, Stats)> {
+    let ordered = OrderedSets::new(sets, groups);
+    let (measure, threshold) = condition.of_values(size)?;
+    let bounds = Bounds::new(measure, threshold, groups.collections())?;
+    let max_depth = options.max_depth;
+    let task =
+        Task { sets: &ordered, bounds: &bounds, run, max_depth, refine: Some(refine), rising: None, collect: None };
+    let (matches, mut stats) = find(options, &task)?;
+    stats.algorithm = format!("synopses ({})", stats.algorithm);
+    Ok((matches, stats))
 }

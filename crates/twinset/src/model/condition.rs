@@ -8,6 +8,8 @@ pub struct Condition {
     measure: Measure,
     threshold: Threshold,
     bounds: Bounds,
+    /// The same for what is an estimate, where this is to miss less.
+    lowered: (Threshold, Bounds),
     min_overlap: u32,
 }
 
@@ -22,7 +24,14 @@ impl Condition {
             });
         }
         // With two collections, containment is that of the left one.
-        Ok(Self { measure, threshold, bounds: Bounds::new(measure, threshold, Collections::Two)?, min_overlap })
+        let bounds = Bounds::new(measure, threshold, Collections::Two)?;
+        Ok(Self { measure, threshold, bounds, lowered: (threshold, bounds), min_overlap })
+    }
+
+    /// The same, but estimates may be as low as this. What is no estimate must reach the threshold itself.
+    pub fn lowered(self, threshold: Threshold) -> Result<Self> {
+        let bounds = Bounds::new(self.measure, threshold, Collections::Two)?;
+        Ok(Self { lowered: (threshold, bounds), ..self })
     }
 
     /// The measure.
@@ -35,14 +44,19 @@ impl Condition {
         self.threshold
     }
 
+    /// How low an estimate may be.
+    pub fn lowest(&self) -> Threshold {
+        self.lowered.0
+    }
+
     /// How many values the sets must share besides.
     pub fn min_overlap(&self) -> u32 {
         self.min_overlap
     }
 
-    /// The least Jaccard similarity of sets that reach the threshold, if it tells one.
+    /// The least Jaccard similarity of sets that reach the threshold, as far as it is estimated, if it tells one.
     pub fn least_jaccard(&self) -> Option<f64> {
-        let t = self.threshold.as_f64();
+        let t = self.lowered.0.as_f64();
         match self.measure {
             Measure::Jaccard => Some(t),
             Measure::Dice => Some(t / (2.0 - t)),
@@ -53,9 +67,10 @@ impl Condition {
 
     /// Whether a pair of sets that compare like this is wanted.
     pub fn accepts(&self, comparison: &Comparison) -> bool {
+        let (threshold, bounds) = if comparison.is_exact() { (self.threshold, self.bounds) } else { self.lowered };
         let is_alike = match self.measure.is_count() {
-            true => self.measure.reaches(comparison.value(self.measure), self.threshold.as_f64()),
-            false => comparison.common > 0 && self.bounds.accepts(comparison.left, comparison.right, comparison.common),
+            true => self.measure.reaches(comparison.value(self.measure), threshold.as_f64()),
+            false => comparison.common > 0 && bounds.accepts(comparison.left, comparison.right, comparison.common),
         };
         is_alike && (self.min_overlap == 0 || comparison.value(Measure::Overlap) >= f64::from(self.min_overlap))
     }
@@ -63,7 +78,7 @@ impl Condition {
     /// How many values a synopsis must share with one of so many values, so that the pair can be accepted; k is the size of
     /// both. If it is 0, a pair may be accepted that shares none.
     pub fn least_common(&self, values: u32, k: u32) -> u32 {
-        let (p, q) = self.threshold.ratio();
+        let (p, q) = self.lowered.0.ratio();
         let (p, q, values) = (u128::from(p), u128::from(q), u128::from(values));
         let least = match self.measure {
             Measure::Jaccard => (p * values).div_ceil(q),
@@ -87,11 +102,11 @@ impl Condition {
         // Shared values are at least j times those of the larger synopsis, so at least j times their mean number.
         if let Some(jaccard) = self.least_jaccard() {
             let is_exact = self.measure == Measure::Jaccard;
-            return Ok((Measure::Dice, if is_exact { self.threshold } else { lowered(jaccard)? }));
+            return Ok((Measure::Dice, if is_exact { self.lowered.0 } else { lowered(jaccard)? }));
         }
         Ok(match self.measure {
             Measure::Hamming => {
-                let most = 2 * self.threshold.ratio().0 * u64::from(k) / u64::from(k - 1);
+                let most = 2 * self.lowered.0.ratio().0 * u64::from(k) / u64::from(k - 1);
                 (Measure::Hamming, Threshold::whole(u32::try_from(most).unwrap_or(u32::MAX).min(1_000_000_000))?)
             }
             _ => (Measure::Overlap, Threshold::whole(1)?),

@@ -6,20 +6,21 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LabelOptions, agreement};
-use crate::join::{JoinOptions, Labelling};
-use crate::model::{Bounds, Collections, Error, Measure, Result, Threshold};
+use super::{LabelOptions, agreement, lowest_estimate};
+use crate::join::{Estimating, JoinOptions, Labelling};
+use crate::model::{Bounds, Collections, Condition, Error, Measure, Result, SYNOPSIS_SIZE, Synopsis, Threshold};
 
 /// Whether pairs are found exactly or by estimates, and how sure these are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct EstimateOptions {
-    /// exact, sketch or labels
+    /// exact, sketch, labels or synopses
     ///
     /// sketch: the smallest hashes of a record under many permutations stand for it. Similarities are estimates, with a
     /// 95% interval. labels: sets are compared whose labels begin alike in one of several trees; similarities are exact, and
-    /// each pair is found with --probability at least.
+    /// each pair is found with --probability at least. synopses: the smallest hashes of a record under one hash function stand
+    /// for it, and estimate every measure but edit.
     #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD", default_value_t, help_heading = "Method"))]
     pub method: Method,
     /// How many permutations: the entries of a sketch
@@ -37,6 +38,9 @@ pub struct EstimateOptions {
     /// The seed of the permutations; only sketches of the same seed can be compared
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, help_heading = "Method"))]
     pub seed: u64,
+    /// How many values a synopsis has; records with fewer tokens are compared exactly
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K", default_value_t = SYNOPSIS_SIZE, help_heading = "Method"))]
+    pub size: u32,
     /// How records are labelled.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", command(flatten))]
@@ -56,6 +60,7 @@ impl Default for EstimateOptions {
             probability: PROBABILITY,
             verify: false,
             seed: 0,
+            size: SYNOPSIS_SIZE,
             labels: LabelOptions::default(),
         }
     }
@@ -89,6 +94,25 @@ impl EstimateOptions {
         let length = self.labels.length(threshold, self.probability)?;
         let labels = Some(Labelling { trees: self.labels.trees, length, seed: self.seed });
         Ok(JoinOptions { labels, ..join.clone() })
+    }
+
+    /// What a join of synopses looks for: the same, in estimates. Where it can be promised, they may be so much lower that a
+    /// pair on the threshold is found with the probability asked for.
+    pub fn of_synopses(&self, join: &JoinOptions) -> Result<JoinOptions> {
+        let bad = |text: String, expected| Err(Error::BadOption { text, expected });
+        if join.measure == Measure::Edit {
+            return bad(join.measure.to_string(), "what synopses estimate: all but edit");
+        }
+        if join.empty {
+            return bad("--empty".to_owned(), "for synopses: a record without tokens has none");
+        }
+        Synopsis::check_size(self.size)?;
+        let is_promised = matches!(join.measure, Measure::Jaccard | Measure::Dice);
+        let lowest = join.threshold.filter(|_| is_promised).map(|threshold| {
+            lowest_estimate(&Condition::new(join.measure, threshold, 0)?, self.size, self.probability)
+        });
+        let estimates = Estimating { min_overlap: 0, lowest: lowest.transpose()? };
+        Ok(JoinOptions { estimates, ..join.clone() })
     }
 
     /// What a join of sketches looks for instead: an overlap of their entries.
@@ -141,6 +165,8 @@ pub enum Method {
     Sketch,
     /// By labels that begin alike.
     Labels,
+    /// By the smallest hashes under one hash function.
+    Synopses,
 }
 
 impl fmt::Display for Method {
@@ -149,6 +175,7 @@ impl fmt::Display for Method {
             Self::Exact => "exact",
             Self::Sketch => "sketch",
             Self::Labels => "labels",
+            Self::Synopses => "synopses",
         })
     }
 }
@@ -161,7 +188,10 @@ impl FromStr for Method {
             "exact" => Ok(Self::Exact),
             "sketch" => Ok(Self::Sketch),
             "labels" => Ok(Self::Labels),
-            _ => Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact, sketch or labels" }),
+            "synopses" => Ok(Self::Synopses),
+            _ => {
+                Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact, sketch, labels or synopses" })
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use crate::model::{Error, Result};
+use crate::model::{Condition, Error, Measure, Result, Threshold};
 
 /// A similarity, or another number, that was estimated, and where the true one lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,9 +48,13 @@ pub fn found_by_agreement(similarity: f64, agree: u32, permutations: u32) -> f64
 
 /// The largest number of equal entries to ask for, so that a pair of this similarity is found with this probability.
 pub fn agreement(similarity: f64, permutations: u32, probability: f64) -> Result<u32> {
-    let enough =
-        (1..=permutations).rev().find(|&agree| found_by_agreement(similarity, agree, permutations) >= probability);
-    enough.ok_or_else(|| {
+    let (mut enough, mut too_many) = (0, permutations + 1);
+    while too_many - enough > 1 {
+        let agree = u32::midpoint(enough, too_many);
+        let is_found = found_by_agreement(similarity, agree, permutations) >= probability;
+        (enough, too_many) = if is_found { (agree, too_many) } else { (enough, agree) };
+    }
+    Some(enough).filter(|&enough| enough > 0).ok_or_else(|| {
         let text = format!("{permutations} permutations");
         Error::BadOption {
             text,
@@ -103,6 +107,36 @@ pub fn trees_for(similarity: f64, probability: f64) -> u32 {
 pub fn synopsis_size(error: f64, risk: f64, threshold: f64) -> u64 {
     // A hair of slack, as 0.05² is not exact in binary.
     ((1.0 - threshold) / (threshold * error * error * risk) * (1.0 - 1e-12)).ceil() as u64
+}
+
+/// How low an estimate by synopses with this k may be, so that a pair on the threshold is found with this probability at
+/// least. The number of common values among those compared is not more spread than a binomial one.
+///
+/// ```
+/// # use twinset::{Condition, Measure, lowest_estimate};
+/// let condition = Condition::new(Measure::Jaccard, "0.8".parse()?, 0)?;
+/// assert_eq!(lowest_estimate(&condition, 128, 0.99)?, "23/32".parse()?); // 92 of 128
+/// # Ok::<(), twinset::Error>(())
+/// ```
+pub fn lowest_estimate(condition: &Condition, k: u32, probability: f64) -> Result<Threshold> {
+    let (measure, t) = (condition.measure(), condition.threshold().as_f64());
+    let jaccard = match measure {
+        Measure::Jaccard => t,
+        Measure::Dice => t / (2.0 - t),
+        other => {
+            let expected = "a measure whose estimates keep a promise: jaccard or dice";
+            return Err(Error::BadOption { text: other.to_string(), expected });
+        }
+    };
+    if !(probability > 0.0 && probability < 1.0) {
+        return Err(Error::BadOption { text: probability.to_string(), expected: "a probability between 0 and 1" });
+    }
+    let (agree, k) = (u64::from(agreement(jaccard, k, probability)?), u64::from(k));
+    let lowest = match measure {
+        Measure::Dice => Threshold::new(2 * agree, k + agree)?,
+        _ => Threshold::new(agree, k)?,
+    };
+    Ok(if lowest.as_f64() < t { lowest } else { condition.threshold() })
 }
 
 #[cfg(test)]

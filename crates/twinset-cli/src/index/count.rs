@@ -1,0 +1,176 @@
+//! `twinset index count`.
+
+use twinset::{Comparison, Condition, Measure, Threshold};
+use twinset_index::labels::{self, LabelIndex};
+use twinset_index::synopses::SynopsisIndex;
+use twinset_io::OutputOptions;
+use twinset_io::write::{Kind, Table, Value};
+
+use super::Promise;
+use super::estimate::EstimateArgs;
+use super::join::{Two, each_pair_of_labels, two};
+use super::kept::Kept;
+use super::query::Asked;
+use crate::session::{Session, SessionOptions};
+
+/// Counts near duplicates at one or many thresholds
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  twinset index count news --threshold 0.5,0.6,0.7,0.8,0.9
+  twinset index count news archive --threshold 0.8
+  twinset index count news today.jsonl --threshold 0.8
+  By synopses, the whole curve:
+    twinset index count columns
+
+Columns are threshold,pairs. What follows PATH is another index, or files, or --id ID, or --like TEXT; nothing: pairs within.")]
+pub(crate) struct Count {
+    /// The index
+    #[arg(value_name = "PATH")]
+    path: String,
+    #[command(flatten)]
+    asked: Asked,
+    /// Thresholds, separated by commas (by synopses default: the whole curve)
+    #[arg(long, short, value_name = "T,…", value_delimiter = ',')]
+    threshold: Vec<Threshold>,
+    #[command(flatten)]
+    promise: Promise,
+    #[command(flatten)]
+    estimate: EstimateArgs,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    session: SessionOptions,
+}
+
+impl Count {
+    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+        let session = self.session.begin();
+        let index = Kept::open(&self.path)?;
+        let other = match self.asked.paths() {
+            [path] if Kept::is_at(path) => Some(Kept::open(&path.display().to_string())?),
+            _ => None,
+        };
+        if self.threshold.is_empty() {
+            match index {
+                Kept::Labels(_) => return Err(twinset::Error::NoThreshold.into()),
+                Kept::Synopses(_) => self.threshold = curve(self.estimate.measure)?,
+            }
+        }
+        self.asked.check_written(&self.path, &self.output)?;
+        let (output, format) = self.output.open()?;
+        let mut table = Table::create(output, format, [("threshold", Kind::Text), ("pairs", Kind::Whole)])?;
+        let thresholds = self.threshold.clone();
+        let (counts, note) = match two(index, other)? {
+            Two::Labels(index, other) => self.count_labels(index, other, &session)?,
+            Two::Synopses(index, other) => self.count_synopses(&index, other.as_ref(), &session)?,
+        };
+        session.clear_bar();
+        for (threshold, pairs) in thresholds.iter().zip(counts) {
+            table.row(&[Value::Text(&threshold.as_f64().to_string()), Value::Whole(pairs)])?;
+        }
+        table.finish()?;
+        session.summarize(&[note]);
+        Ok(())
+    }
+
+    /// The threshold that lets most pairs pass: among these are those of all others.
+    fn laxest(&self) -> anyhow::Result<Threshold> {
+        let sign = if self.estimate.measure.is_distance() { -1.0 } else { 1.0 };
+        let laxest = self.threshold.iter().copied().min_by(|a, b| (sign * a.as_f64()).total_cmp(&(sign * b.as_f64())));
+        Ok(laxest.ok_or(twinset::Error::NoThreshold)?)
+    }
+
+    fn count_labels(
+        self,
+        mut index: LabelIndex,
+        mut other: Option<LabelIndex>,
+        session: &Session,
+    ) -> anyhow::Result<(Vec<u64>, String)> {
+        self.estimate.check_absent()?;
+        // What is found at the lowest threshold is found with a higher probability still at the others.
+        let query = labels::Query { threshold: self.laxest()?, probability: self.promise.of_labels() };
+        for &threshold in &self.threshold {
+            other.as_ref().unwrap_or(&index).check(&labels::Query { threshold, ..query })?;
+        }
+        let mut counts = vec![0u64; self.threshold.len()];
+        let mut tally = |similarity: f64| {
+            for (threshold, count) in self.threshold.iter().zip(&mut counts) {
+                *count += u64::from(Measure::Jaccard.reaches(similarity, threshold.as_f64()));
+            }
+        };
+        if other.is_some() || !self.asked.is_something() {
+            each_pair_of_labels(&mut index, other.as_mut(), &query, |pair| {
+                tally(pair.similarity);
+                Ok(session.run.check()?)
+            })?;
+        } else {
+            self.asked.for_each_of_labels(&mut index, &query, &session.run, |_, hits| {
+                hits.iter().for_each(|hit| tally(hit.similarity));
+                Ok(())
+            })?;
+        }
+        Ok((counts, format!("each pair was found with probability {} at least", query.probability)))
+    }
+
+    fn count_synopses(
+        self,
+        index: &SynopsisIndex,
+        other: Option<&SynopsisIndex>,
+        session: &Session,
+    ) -> anyhow::Result<(Vec<u64>, String)> {
+        self.promise.check_absent()?;
+        if self.estimate.is_checked() {
+            let reason = "counts are of estimates; to count what is checked, join with --originals";
+            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        }
+        let query = self.estimate.query(self.laxest()?, index.settings())?;
+        let conditions = self.threshold.iter().map(|&threshold| self.estimate.condition(threshold));
+        let conditions: Vec<Condition> = conditions.collect::<twinset::Result<_>>()?;
+        let mut counts = vec![0u64; conditions.len()];
+        let snapshot = index.snapshot()?;
+        let other = other.map(SynopsisIndex::snapshot).transpose()?;
+        let is_join = other.is_some() || !self.asked.is_something();
+        if is_join && self.estimate.algorithm.is_none() {
+            // The one that accepts most comes first.
+            let mut order: Vec<usize> = (0..conditions.len()).collect();
+            let sign = if self.estimate.measure.is_distance() { -1.0 } else { 1.0 };
+            let threshold = |at: usize| sign * conditions[at].threshold().as_f64();
+            order.sort_by(|&a, &b| threshold(a).total_cmp(&threshold(b)));
+            let ordered: Vec<Condition> = order.iter().map(|&at| conditions[at]).collect();
+            let counted = snapshot.count(other.as_ref(), &ordered, query.size, &session.run)?;
+            order.into_iter().zip(counted).for_each(|(at, pairs)| counts[at] = pairs);
+        } else {
+            let mut tally = |comparison: &Comparison| {
+                for (condition, count) in conditions.iter().zip(&mut counts) {
+                    *count += u64::from(condition.accepts(comparison));
+                }
+            };
+            if is_join {
+                snapshot.join_by_probes(other.as_ref(), &query, &session.run, |_, _, comparison| {
+                    tally(&comparison);
+                    Ok::<_, anyhow::Error>(())
+                })?;
+            } else {
+                self.asked.for_each_of_synopses((index, &snapshot), &query, &session.run, |_, found| {
+                    found.hits.iter().for_each(|hit| tally(&hit.comparison));
+                    Ok(())
+                })?;
+            }
+        }
+        Ok((
+            counts,
+            format!(
+                "pairs whose estimate, from synopses of {} values, reaches the threshold",
+                query.size.unwrap_or(index.settings().size())
+            ),
+        ))
+    }
+}
+
+/// Thresholds of a whole curve.
+fn curve(measure: Measure) -> twinset::Result<Vec<Threshold>> {
+    match measure.is_count() {
+        false => (1..=20).map(|twentieths| Threshold::new(twentieths, 20)).collect(),
+        true => (0..=20).map(|doublings| Threshold::whole(1 << doublings)).collect(),
+    }
+}

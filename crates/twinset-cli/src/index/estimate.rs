@@ -1,0 +1,134 @@
+//! What is asked of an index of synopses: a measure, a threshold, how sure the answer is.
+
+use std::path::PathBuf;
+
+use twinset::{Condition, Interval, Intervals, Measure, Threshold, lowest_estimate};
+use twinset_index::Settings;
+use twinset_index::synopses::{Query, Way, misses};
+use twinset_io::Error;
+use twinset_io::write::{Kind, Value};
+
+/// Options of queries, joins and counts by synopses.
+#[derive(clap::Args)]
+pub(super) struct EstimateArgs {
+    /// jaccard, cosine, dice, overlap, containment or hamming
+    ///
+    /// containment is |query ∩ record| / |query|, in joins |left ∩ right| / |left|.
+    #[arg(long, short, value_name = "MEASURE", default_value_t, help_heading = "Synopses")]
+    pub(super) measure: Measure,
+    /// or, frontier, pivot or optimistic: how records are found that share enough values
+    ///
+    /// The first three give the same. optimistic may miss records, and says how often. A query takes pivot if none is named; a
+    /// join takes the exact join of all values instead, and with one named asks a query for each record.
+    #[arg(long, value_name = "NAME", help_heading = "Synopses")]
+    pub(super) algorithm: Option<Way>,
+    /// Compare only K values of each synopsis: less sure, and faster
+    #[arg(long, value_name = "K", help_heading = "Synopses")]
+    pub(super) size: Option<u32>,
+    /// Only records that share N tokens or more, as far as that can be estimated
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Synopses")]
+    pub(super) min_overlap: u32,
+    /// Check what was found against the originals: the files that were added
+    #[arg(long, value_name = "INPUT", help_heading = "Synopses")]
+    pub(super) originals: Vec<PathBuf>,
+    /// Miss at most 1 - R of the pairs on the threshold, by looking for lower estimates; needs --originals
+    #[arg(long, value_name = "R", requires = "originals", help_heading = "Synopses")]
+    pub(super) recall: Option<f64>,
+}
+
+impl EstimateArgs {
+    /// Refuses what an index of labels does not know.
+    pub(super) fn check_absent(&self) -> anyhow::Result<()> {
+        let is_absent = self.measure == Measure::Jaccard
+            && self.algorithm.is_none()
+            && self.size.is_none()
+            && self.min_overlap == 0
+            && self.originals.is_empty();
+        if is_absent {
+            return Ok(());
+        }
+        let reason = "--measure, --algorithm, --size, --min-overlap, --originals and --recall are for indexes of synopses, and this \
+                      is one of labels; leave them out";
+        Err(Error::Usage(reason.to_owned()).into())
+    }
+
+    /// Whether what is found is checked, so that it is exact.
+    pub(super) fn is_checked(&self) -> bool {
+        !self.originals.is_empty()
+    }
+
+    /// What a record must fulfil.
+    pub(super) fn condition(&self, threshold: Threshold) -> twinset::Result<Condition> {
+        Condition::new(self.measure, threshold, self.min_overlap)
+    }
+
+    /// What is looked for: the same, or lower estimates if little is to be missed.
+    pub(super) fn query(&self, threshold: Threshold, settings: &Settings) -> anyhow::Result<Query> {
+        let size = self.size.unwrap_or(settings.size());
+        twinset::Synopsis::check_size(size)?;
+        if size > settings.size() {
+            let reason =
+                format!("--size {size}: the synopses of this index have {} values; name fewer", settings.size());
+            return Err(Error::Usage(reason).into());
+        }
+        let condition = self.condition(threshold)?;
+        let condition = match self.recall {
+            Some(recall) => condition.lowered(lowest_estimate(&condition, size, recall)?)?,
+            None => condition,
+        };
+        let way = self.algorithm.unwrap_or_default();
+        if way == Way::Optimistic {
+            misses(&condition)?;
+        }
+        Ok(Query { condition, way, size: self.size })
+    }
+
+    /// What the summary says about errors and misses.
+    pub(super) fn note(&self, query: &Query, settings: &Settings) -> String {
+        let size = self.size.unwrap_or(settings.size());
+        let mut note = format!("synopses of {size} values");
+        match (self.is_checked(), self.recall) {
+            (true, Some(recall)) => {
+                note += &format!(
+                    "; estimates from {} on were checked against the originals, so a pair on the threshold is found with \
+                                  probability {recall} at least",
+                    query.condition.lowest()
+                );
+            }
+            (true, None) => note += "; what was found is checked against the originals",
+            (false, _) => {
+                note += "; low and high are 95% intervals, for records chosen beforehand: those found are overestimated \
+                                   more often"
+            }
+        }
+        if query.way == Way::Optimistic
+            && let Ok((by_chebyshev, exactly)) = misses(&query.condition)
+        {
+            note += &format!(
+                "; optimistic misses a record on the threshold with probability {exactly:.4} at most ({by_chebyshev:.2} by Chebyshev's \
+                 inequality)"
+            );
+        }
+        note
+    }
+
+    /// The names and kinds of the columns that tell how alike two records are.
+    pub(super) fn columns(&self) -> Vec<(&'static str, Kind)> {
+        let name = if self.measure.is_distance() { "distance" } else { "similarity" };
+        match (self.is_checked(), self.measure.is_count()) {
+            (true, true) => vec![(name, Kind::Whole)],
+            (true, false) => vec![(name, Kind::Real)],
+            (false, _) => vec![(name, Kind::Real), ("low", Kind::Real), ("high", Kind::Real)],
+        }
+    }
+
+    /// What stands in them: an exact value, or an estimate.
+    pub(super) fn cells(&self, comparison: &twinset::Comparison, intervals: &mut Intervals) -> Vec<Value<'static>> {
+        if self.is_checked() {
+            let value = comparison.value(self.measure);
+            return vec![if self.measure.is_count() { Value::Whole(value as u64) } else { Value::Real(value) }];
+        }
+        let Interval { similarity, low, high } = intervals.of(comparison);
+        [similarity, low, high].map(Value::Real).to_vec()
+    }
+}

@@ -1,0 +1,180 @@
+//! `twinset index join`.
+
+use std::collections::HashSet;
+
+use twinset::{Comparison, Intervals, Run, Threshold};
+use twinset_index::labels::{self, LabelIndex};
+use twinset_index::synopses::{self, Snapshot, SynopsisIndex};
+use twinset_io::write::{Kind, Table, Value};
+use twinset_io::{Error, OutputOptions, ReadOptions};
+
+use super::estimate::EstimateArgs;
+use super::kept::Kept;
+use super::originals::Originals;
+use super::{Promise, check_written};
+use crate::session::{Session, SessionOptions, count};
+
+/// Finds all near duplicates within an index, or between two
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  twinset index join news --threshold 0.8
+  twinset index join news archive --threshold 0.9 --output pairs.csv
+  By synopses, columns that share 20 values at least:
+    twinset index join columns --threshold 0.8 --min-overlap 20
+
+Columns are left,right,similarity, in the order in which the left records came; by synopses also low,high, a 95% interval.")]
+pub(crate) struct Join {
+    /// The index
+    #[arg(value_name = "PATH")]
+    path: String,
+    /// Another index, for pairs between the two
+    #[arg(value_name = "OTHER")]
+    other: Option<String>,
+    /// Pairs at or above T: a decimal or a fraction in (0, 1]; a whole number for overlap and hamming
+    #[arg(long, short, value_name = "T")]
+    threshold: Threshold,
+    #[command(flatten)]
+    promise: Promise,
+    #[command(flatten)]
+    estimate: EstimateArgs,
+    /// How --originals are read.
+    #[command(flatten)]
+    read: ReadOptions,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    session: SessionOptions,
+}
+
+impl Join {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let session = self.session.begin();
+        let index = Kept::open(&self.path)?;
+        let other = self.other.as_deref().map(Kept::open).transpose()?;
+        check_written(&self.path, &self.estimate.originals, [&self.output.output])?;
+        match two(index, other)? {
+            Two::Labels(index, other) => self.run_labels(index, other, &session),
+            Two::Synopses(index, other) => self.run_synopses(&index, other.as_ref(), &session),
+        }
+    }
+
+    fn run_labels(self, mut index: LabelIndex, mut other: Option<LabelIndex>, session: &Session) -> anyhow::Result<()> {
+        self.estimate.check_absent()?;
+        let query = labels::Query { threshold: self.threshold, probability: self.promise.of_labels() };
+        other.as_ref().unwrap_or(&index).check(&query)?;
+        let (output, format) = self.output.open()?;
+        let columns = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
+        let mut table = Table::create(output, format, columns)?;
+        let mut pairs = 0;
+        each_pair_of_labels(&mut index, other.as_mut(), &query, |pair| {
+            session.run.check()?;
+            pairs += 1;
+            table.row(&[Value::Text(&pair.left), Value::Text(&pair.right), Value::Real(pair.similarity)])?;
+            Ok(())
+        })?;
+        session.clear_bar();
+        table.finish()?;
+        let pairs = count(pairs, "pair");
+        session.summarize(&[format!("{pairs}; each was found with probability {} at least", query.probability)]);
+        Ok(())
+    }
+
+    fn run_synopses(
+        self,
+        index: &SynopsisIndex,
+        other: Option<&SynopsisIndex>,
+        session: &Session,
+    ) -> anyhow::Result<()> {
+        self.promise.check_absent()?;
+        let query = self.estimate.query(self.threshold, index.settings())?;
+        let (output, format) = self.output.open()?;
+        let columns = [("left", Kind::Text), ("right", Kind::Text)].into_iter().chain(self.estimate.columns());
+        let mut table = Table::create(output, format, columns)?;
+        let mut intervals = Intervals::new(self.estimate.measure);
+        let mut pairs = 0;
+        let mut row = |left: &str, right: &str, comparison: &Comparison| -> anyhow::Result<()> {
+            pairs += 1;
+            let mut cells = vec![Value::Text(left), Value::Text(right)];
+            cells.extend(self.estimate.cells(comparison, &mut intervals));
+            Ok(table.row(&cells)?)
+        };
+        let snapshots = (index.snapshot()?, other.map(SynopsisIndex::snapshot).transpose()?);
+        let snapshots = (&snapshots.0, snapshots.1.as_ref());
+        if self.estimate.is_checked() {
+            let mut found = Vec::new();
+            each_pair_of_synopses(snapshots, &self.estimate, &query, &session.run, |left, right, _| {
+                found.push((left.to_owned(), right.to_owned()));
+                Ok(())
+            })?;
+            let ids: HashSet<String> = found.iter().flat_map(|(left, right)| [left, right]).cloned().collect();
+            let about = (index.settings(), index.name());
+            let originals = Originals::read(&self.estimate.originals, &self.read, about, &ids, &session.run)?;
+            let condition = self.estimate.condition(self.threshold)?;
+            for (left, right) in found {
+                let comparison = originals.get(&left)?.compare(originals.get(&right)?);
+                if condition.accepts(&comparison) {
+                    row(&left, &right, &comparison)?;
+                }
+            }
+        } else {
+            each_pair_of_synopses(snapshots, &self.estimate, &query, &session.run, |left, right, comparison| {
+                session.run.check()?;
+                row(left, right, &comparison)
+            })?;
+        }
+        session.clear_bar();
+        table.finish()?;
+        session.summarize(&[count(pairs, "pair"), self.estimate.note(&query, index.settings())]);
+        Ok(())
+    }
+}
+
+/// One index or two of the same kind.
+pub(super) enum Two {
+    Labels(LabelIndex, Option<LabelIndex>),
+    Synopses(SynopsisIndex, Option<SynopsisIndex>),
+}
+
+/// Refuses two that cannot be compared.
+pub(super) fn two(index: Kept, other: Option<Kept>) -> anyhow::Result<Two> {
+    Ok(match (index, other) {
+        (Kept::Labels(index), None) => Two::Labels(index, None),
+        (Kept::Labels(index), Some(Kept::Labels(other))) => Two::Labels(index, Some(other)),
+        (Kept::Synopses(index), None) => Two::Synopses(index, None),
+        (Kept::Synopses(index), Some(Kept::Synopses(other))) => {
+            index.check_alike(&other)?;
+            Two::Synopses(index, Some(other))
+        }
+        _ => {
+            return Err(
+                Error::Usage("one index is of labels and the other of synopses; make both alike".to_owned()).into()
+            );
+        }
+    })
+}
+
+pub(super) fn each_pair_of_labels(
+    index: &mut LabelIndex,
+    other: Option<&mut LabelIndex>,
+    query: &labels::Query,
+    mut visit: impl FnMut(labels::Pair) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    match other {
+        Some(other) => index.join_with(other, query, &mut visit),
+        None => index.join(query, &mut visit),
+    }
+}
+
+/// By a query for each record, if a way is named, otherwise by the exact join of all values.
+pub(super) fn each_pair_of_synopses(
+    (left, right): (&Snapshot, Option<&Snapshot>),
+    estimate: &EstimateArgs,
+    query: &synopses::Query,
+    run: &Run,
+    visit: impl FnMut(&str, &str, Comparison) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    match estimate.algorithm {
+        Some(_) => left.join_by_probes(right, query, run, visit),
+        None => left.join(right, &query.condition, query.size, run, visit),
+    }
+}

@@ -1,0 +1,62 @@
+//! The records that an index was made from, read again to check what was found.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use twinset::{Run, Synopsis, TokenOptions};
+use twinset_index::Settings;
+use twinset_io::read::Inputs;
+use twinset_io::{Error, ReadOptions, for_each_record};
+
+use super::hasher;
+
+/// The token hashes of some records.
+pub(super) struct Originals {
+    sets: HashMap<String, Vec<u64>>,
+}
+
+/// Records that are read at a time.
+const BATCH: usize = 1000;
+
+impl Originals {
+    /// Reads the records of these ids. Where an id occurs again, its tokens are added, as with `add --merge`.
+    pub(super) fn read(
+        paths: &[PathBuf],
+        read: &ReadOptions,
+        (settings, name): (&Settings, &str),
+        wanted: &HashSet<String>,
+        run: &Run,
+    ) -> anyhow::Result<Self> {
+        let inputs = Inputs::find(paths, read.format)?;
+        let hasher = hasher(settings, name, Some(&inputs), read, &TokenOptions::default())?;
+        let mut sets: HashMap<String, Vec<u64>> = HashMap::new();
+        let prepare = |text: &str| Ok(hasher.hashes(text)?);
+        for_each_record(&inputs, read, &[], run, prepare, BATCH, |records| {
+            for record in records {
+                let id = record.name();
+                if wanted.contains(&id) {
+                    sets.entry(id).or_default().extend(record.content);
+                }
+            }
+            Ok::<_, anyhow::Error>(())
+        })?;
+        for set in sets.values_mut() {
+            set.sort_unstable();
+            set.dedup();
+        }
+        Ok(Self { sets })
+    }
+
+    /// The whole set of a record, as a synopsis that is complete.
+    pub(super) fn get(&self, id: &str) -> anyhow::Result<Synopsis<'_>> {
+        let set = self.sets.get(id).ok_or_else(|| {
+            Error::Usage(format!("record `{id}` is not among --originals; name all the files that were added"))
+        })?;
+        Ok(whole(set))
+    }
+}
+
+/// A whole set as a synopsis that is complete.
+pub(super) fn whole(hashes: &[u64]) -> Synopsis<'_> {
+    Synopsis::new(hashes, u32::MAX, true).expect("token hashes are in order, each once")
+}
