@@ -1,5 +1,6 @@
 //! Regenerates the papers' tables and figures, and measures speed. Each experiment has a file of its own.
 
+mod crsi;
 mod growth;
 mod peers;
 mod ppjoin;
@@ -21,6 +22,7 @@ use twinset_report::page;
 #[derive(Parser)]
 #[command(name = "experiments")]
 enum Experiment {
+    Crsi(crsi::Crsi),
     Growth(growth::Growth),
     Peers(peers::Peers),
     Ppjoin(ppjoin::Ppjoin),
@@ -31,6 +33,7 @@ enum Experiment {
 
 fn main() -> anyhow::Result<()> {
     match Experiment::parse() {
+        Experiment::Crsi(experiment) => experiment.run(),
         Experiment::Growth(experiment) => experiment.run(),
         Experiment::Peers(experiment) => experiment.run(),
         Experiment::Ppjoin(experiment) => experiment.run(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use twinset::{Labeler, SynopsisBuilder, TokenOptions, synopsis_value};
+use twinset::{Labeler, SynopsisBuilder, TokenHasher, TokenOptions, synopsis_value};
 use twinset_index::labels::{LabelIndex, Labelled};
 use twinset_index::synopses::Entry;
 use twinset_index::{Added, Settings};
@@ -71,7 +71,7 @@ impl Add {
         let has_records = index.len()? > 0;
         let are_resources = are_rdf(&inputs, &self.read)?;
         let (mut added, mut have_ids) = (Added::default(), None);
-        let prepare = |text: &str| -> twinset_io::Result<Made> { Ok(make(hasher.hashes(text)?, text.len() as u64)?) };
+        let prepare = |text: &str| -> twinset_io::Result<Made> { Ok(make(&hasher, text)?) };
         let mut take = |records: Vec<Prepared<Made>>| -> anyhow::Result<()> {
             // Names of blank nodes mean nothing outside of their file.
             let is_unnamed = |id: Option<&String>| id.is_none_or(|id| are_resources && id.starts_with("_:"));
@@ -139,16 +139,20 @@ impl Add {
     }
 }
 
-/// What the index wants of token hashes, and of how many bytes these were made. It can be made on any thread.
-fn maker(settings: &Settings) -> anyhow::Result<Box<dyn Fn(Vec<u64>, u64) -> twinset::Result<Made> + Sync>> {
+/// Makes what the index wants of a text, on any thread.
+type Maker = dyn Fn(&TokenHasher, &str) -> twinset::Result<Made> + Sync;
+
+fn maker(settings: &Settings) -> anyhow::Result<Box<Maker>> {
     let (size, seed) = (settings.size(), settings.seed);
     Ok(match settings.kind {
         twinset_index::Kind::Labels => {
             let labeler = Labeler::new(settings.labels(), seed)?;
-            Box::new(move |hashes, _| Ok(Made::Labelled(LabelIndex::label(&labeler, String::new(), hashes))))
+            Box::new(move |hasher, text| {
+                Ok(Made::Labelled(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?)))
+            })
         }
         twinset_index::Kind::Synopses => {
-            Box::new(move |hashes, bytes| Ok(Made::Synopsis(synopsis_of(&hashes, size, seed)?, bytes)))
+            Box::new(move |hasher, text| Ok(Made::Synopsis(hasher.synopsis(text, size, seed)?, text.len() as u64)))
         }
     })
 }

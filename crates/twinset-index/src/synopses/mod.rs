@@ -1,7 +1,7 @@
 //! The synopsis index: one compact index for any threshold, any measure of sets, with known errors.
 //!
-//! A record is its synopsis: the k smallest hash values of its tokens. They are terms of an inverted index (tantivy), and stand
-//! in a column beside it. A query looks for records that share enough values with its own, in one of several ways (`way`), and
+//! A record is its synopsis: the k smallest hash values of its tokens. They stand in a column, and their lower halves are the
+//! terms of an inverted index (tantivy). A query looks for records that share enough values with its own, in one of several ways (`way`), and
 //! compares each by the k smallest values of the union. `segment` reads one part of the index, `snapshot` one state of it,
 //! `writer` makes the next.
 
@@ -23,7 +23,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tantivy::schema::{FAST, Field, NumericOptions, STORED, STRING, Schema};
+use tantivy::schema::{FAST, Field, INDEXED, STORED, STRING, Schema};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 use twinset::{Condition, Synopsis};
 
@@ -82,6 +82,8 @@ struct Fields {
     number: Field,
     /// The values of its synopsis, in order.
     values: Field,
+    /// The same as terms, by which records are found.
+    terms: Field,
     /// Whether these are all.
     complete: Field,
     /// How many values the set has, as far as that is known or estimated.
@@ -98,7 +100,8 @@ impl Fields {
         let fields = Self {
             id: schema.add_text_field("id", STRING | STORED),
             number: schema.add_u64_field("number", FAST),
-            values: schema.add_u64_field("values", NumericOptions::default().set_indexed().set_fast()),
+            values: schema.add_u64_field("values", FAST),
+            terms: schema.add_u64_field("terms", INDEXED),
             complete: schema.add_bool_field("complete", FAST),
             size: schema.add_u64_field("size", FAST),
             bytes: schema.add_u64_field("bytes", FAST),
@@ -106,6 +109,12 @@ impl Fields {
         };
         (schema.build(), fields)
     }
+}
+
+/// The term of a value: its lower half, as long terms that share nothing make a large dictionary. Where two values have the same
+/// term, a record is compared that need not be.
+fn term(value: u64) -> u64 {
+    value & u64::from(u32::MAX)
 }
 
 /// What goes with each state of the index.

@@ -1,6 +1,5 @@
 //! Pivot: with n values to share, no record before the n-th list's next one can have them, and all lists skip to that.
 
-use tantivy::postings::SegmentPostings;
 use tantivy::{DocId, DocSet, TERMINATED};
 
 use super::segment::Segment;
@@ -12,26 +11,26 @@ pub(super) fn candidates(
     least: usize,
     visit: &mut dyn FnMut(DocId) -> Result<()>,
 ) -> Result<()> {
-    // The lists, by the record that each leads to next.
-    let mut lists: Vec<(DocId, SegmentPostings)> =
-        segment.lists(values)?.into_iter().map(|list| (list.doc(), list)).collect();
-    lists.sort_unstable_by_key(|list| list.0);
-    while lists.len() >= least {
-        let pivot = lists[least - 1].0;
-        let before = lists.iter().take_while(|list| list.0 < pivot).count();
-        let target = if before == 0 {
+    let mut lists = segment.lists(values)?;
+    // The record that each list leads to next, in order.
+    let mut frontier: Vec<(DocId, usize)> = lists.iter().enumerate().map(|(at, list)| (list.doc(), at)).collect();
+    frontier.sort_unstable();
+    let mut moved = Vec::new();
+    while frontier.len() >= least {
+        let pivot = frontier[least - 1].0;
+        let target = if frontier[0].0 == pivot {
             visit(pivot)?;
             pivot + 1
         } else {
             pivot
         };
-        let moved = lists.iter().take_while(|list| list.0 < target).count();
-        for (document, list) in &mut lists[..moved] {
-            *document = list.seek(target);
-        }
-        lists.sort_by_key(|list| list.0);
-        let ended = lists.partition_point(|list| list.0 != TERMINATED);
-        lists.truncate(ended);
+        // Those that were before it skip to it, and are put in their places among the others.
+        let behind = frontier.partition_point(|&(document, _)| document < target);
+        moved.clear();
+        moved.extend(frontier.drain(..behind).map(|(_, at)| (lists[at].seek(target), at)));
+        moved.retain(|&(document, _)| document != TERMINATED);
+        frontier.extend_from_slice(&moved);
+        frontier.sort_unstable();
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use tantivy::store::StoreReader;
 use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED, TantivyDocument, Term};
 use twinset::Synopsis;
 
-use super::Fields;
+use super::{Fields, term};
 use crate::{Error, Result};
 
 /// A part of an index.
@@ -40,7 +40,7 @@ impl Segment {
                 name: name.to_owned(),
                 fields,
                 k,
-                lists: reader.inverted_index(fields.values)?,
+                lists: reader.inverted_index(fields.terms)?,
                 ids: reader.inverted_index(fields.id)?,
                 values: columns.column_opt("values")?.unwrap_or_else(none),
                 numbers: columns.u64("number")?,
@@ -71,7 +71,7 @@ impl Segment {
     pub(super) fn lists(&self, values: &[u64]) -> Result<Vec<SegmentPostings>> {
         let mut lists = Vec::with_capacity(values.len());
         for &value in values {
-            let term = Term::from_field_u64(self.fields.values, value);
+            let term = Term::from_field_u64(self.fields.terms, term(value));
             let list = self.lists.read_postings(&term, IndexRecordOption::Basic);
             lists.extend(list.map_err(|error| failure(&self.name, &error.into()))?);
         }

@@ -259,10 +259,24 @@ impl Snapshot {
         other: Option<&Self>,
         query: &Query,
         run: &Run,
+        visit: impl FnMut(&str, &str, Comparison) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.join_first_by_probes(self.len(), other, query, run, visit)
+    }
+
+    /// The same for the first so many records only.
+    pub fn join_first_by_probes<E: From<Error>>(
+        &self,
+        first: u64,
+        other: Option<&Self>,
+        query: &Query,
+        run: &Run,
         mut visit: impl FnMut(&str, &str, Comparison) -> Result<(), E>,
     ) -> Result<(), E> {
         let searched = other.unwrap_or(self);
-        let (places, is_directed) = (self.places(), query.condition.measure() == twinset::Measure::Containment);
+        let mut places = self.places();
+        places.truncate(usize::try_from(first).unwrap_or(usize::MAX));
+        let is_directed = query.condition.measure() == twinset::Measure::Containment;
         let right_ids = searched.ids()?;
         let left_ids = if other.is_some() { self.ids()? } else { right_ids.clone() };
         run.begin("join", Some(places.len() as u64));

@@ -8,7 +8,7 @@ use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::{Synopsis, SynopsisBuilder};
 
-use super::{Found, State, SynopsisIndex, state};
+use super::{Found, State, SynopsisIndex, state, term};
 use crate::change::check_id;
 use crate::{Added, Error, Result};
 
@@ -27,8 +27,6 @@ pub struct Entry {
 
 /// What records may take before they are written, for each thread.
 pub(super) const MEMORY: usize = 100_000_000;
-/// So many parts of similar size become one.
-const PARTS_MERGED: usize = 4;
 /// A part is written anew when this share of it has been deleted.
 const MOST_DELETED: f32 = 0.3;
 
@@ -135,7 +133,6 @@ impl SynopsisIndex {
         let writer = self.index.writer_with_num_threads(threads, threads * MEMORY);
         let writer: IndexWriter = writer.map_err(|error| Error::index(&self.name, in_words(&error)))?;
         let mut policy = LogMergePolicy::default();
-        policy.set_min_num_segments(PARTS_MERGED);
         policy.set_del_docs_ratio_before_merge(MOST_DELETED);
         writer.set_merge_policy(Box::new(policy));
         Ok(writer)
@@ -149,7 +146,10 @@ impl SynopsisIndex {
         document.add_bool(self.fields.complete, synopsis.is_complete());
         document.add_u64(self.fields.size, synopsis.distinct() as u64);
         document.add_u64(self.fields.bytes, record.bytes);
-        synopsis.values().iter().for_each(|&value| document.add_u64(self.fields.values, value));
+        for &value in synopsis.values() {
+            document.add_u64(self.fields.values, value);
+            document.add_u64(self.fields.terms, term(value));
+        }
         if !record.extra.is_empty() {
             let extra = record.extra.into_iter().map(|(name, value)| (name, OwnedValue::from(value)));
             document.add_object(self.fields.extra, extra.collect());

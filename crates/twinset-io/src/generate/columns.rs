@@ -27,21 +27,23 @@ pub struct Column {
     pub duplicates: Vec<(u64, f64)>,
 }
 
-/// Some values of a domain: those with numbers from one to another.
+/// Some values of a domain: those with numbers from one to another. Besides, the first so many plain numbers, as codes, years and
+/// counts of all kinds have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Range {
     domain: u64,
     from: u64,
     to: u64,
+    numbers: u64,
 }
 
-/// The domain of plain numbers, as keys often have them.
-const NUMBERS: u64 = 0;
 /// How many columns there are for each domain that many share.
 const COLUMNS_OF_DOMAIN: u64 = 200;
-/// The share of columns with values of such a domain, and of those with plain numbers.
+/// The share of columns with values of such a domain.
 const SHARING: f64 = 0.2;
-const NUMBERED: f64 = 0.002;
+/// The largest share of a column's values that are plain numbers, and how many these are at most.
+const NUMBERED: f64 = 0.4;
+const NUMBERS: u64 = 1000;
 /// The sizes have a Pareto distribution, cut off at a million: a mean of about 300, a median of about 18.
 const SMALLEST: f64 = 7.7;
 const LARGEST: f64 = 1_000_000.0;
@@ -67,16 +69,15 @@ impl Columns {
     fn original(&mut self) -> Range {
         let uniform: f64 = self.random.random_range(f64::MIN_POSITIVE..1.0);
         let size = (SMALLEST * uniform.powf(-1.0 / EXPONENT)).min(LARGEST) as u64;
-        let kind: f64 = self.random.random();
-        let (domain, from) = if kind < NUMBERED {
-            (NUMBERS, 1)
-        } else if kind < NUMBERED + SHARING {
+        let numbers = (size as f64 * NUMBERED * self.random.random::<f64>()) as u64;
+        let numbers = numbers.min(NUMBERS);
+        let (domain, from) = if self.random.random_bool(SHARING) {
             let domains = (self.options.records / COLUMNS_OF_DOMAIN).max(1);
             (1 + self.random.random_range(0..domains), self.random.random_range(0..=size))
         } else {
             (self.options.records + self.made, 0)
         };
-        Range { domain, from, to: from + size }
+        Range { domain, from, to: from + size - numbers, numbers }
     }
 }
 
@@ -116,26 +117,32 @@ impl Iterator for Columns {
 impl Column {
     /// How many values it has, all different.
     pub fn size(&self) -> u64 {
-        self.range.to - self.range.from
+        self.range.size()
     }
 
     /// Calls `visit` for each of its values. There is no white space in them.
     pub fn for_each_value(&self, mut visit: impl FnMut(&str)) {
-        let Range { domain, from, to } = self.range;
-        let mut value = if domain == NUMBERS { String::new() } else { format!("{}-", spelled_word(domain as u32)) };
-        let start = value.len();
-        for number in from..to {
-            value.truncate(start);
-            write!(value, "{number}").expect("a string takes everything");
-            visit(&value);
+        let Range { domain, from, to, numbers } = self.range;
+        for (prefix, range) in [(String::new(), 0..numbers), (format!("{}-", spelled_word(domain as u32)), from..to)] {
+            let (start, mut value) = (prefix.len(), prefix);
+            for number in range {
+                value.truncate(start);
+                write!(value, "{number}").expect("a string takes everything");
+                visit(&value);
+            }
         }
     }
 }
 
 impl Range {
+    fn size(self) -> u64 {
+        self.to - self.from + self.numbers
+    }
+
+    /// With another of the same domain.
     fn jaccard(self, other: Self) -> f64 {
-        let common = self.to.min(other.to).saturating_sub(self.from.max(other.from));
-        let all = (self.to - self.from) + (other.to - other.from) - common;
+        let common = self.to.min(other.to).saturating_sub(self.from.max(other.from)) + self.numbers.min(other.numbers);
+        let all = self.size() + other.size() - common;
         common as f64 / all.max(1) as f64
     }
 }

@@ -198,13 +198,13 @@ impl SynopsisBuilder {
         }
         self.values.push(value);
         if self.values.len() >= 2 * self.size as usize + SPARE {
-            self.settle();
+            self.sort();
         }
     }
 
     /// Adds what is known of another set. The synopsis is that of the union then, with the smaller k of the two.
     pub fn merge(&mut self, other: Synopsis<'_>) {
-        self.settle();
+        self.sort();
         if other.size < self.size {
             let own = Synopsis::of_sorted(&self.values, self.size, self.is_complete).truncated(other.size);
             let (kept, is_complete) = (own.values.len(), own.is_complete);
@@ -214,13 +214,13 @@ impl SynopsisBuilder {
         }
         let other = other.truncated(self.size);
         other.values.iter().for_each(|&value| self.insert(value));
-        self.settle();
+        self.sort();
         self.is_complete &= other.is_complete;
     }
 
     /// The synopsis of all that was added.
     pub fn synopsis(&mut self) -> Synopsis<'_> {
-        self.settle();
+        self.sort();
         Synopsis::of_sorted(&self.values, self.size, self.is_complete)
     }
 
@@ -230,8 +230,14 @@ impl SynopsisBuilder {
         (self.sorted, self.limit, self.is_complete) = (0, None, true);
     }
 
+    /// Leaves the smallest values, each once, in order, and gives back what it needs no more for now.
+    pub fn settle(&mut self) {
+        self.sort();
+        self.values.shrink_to_fit();
+    }
+
     /// Leaves the smallest values, each once, in order.
-    fn settle(&mut self) {
+    fn sort(&mut self) {
         if self.sorted == self.values.len() {
             return;
         }

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use super::cutter::{Cutter, Scratch};
-use super::{TokenOptions, token_hash};
-use crate::model::Result;
+use super::{TokenOptions, synopsis_value, token_hash};
+use crate::model::{Result, SynopsisBuilder};
 
 /// Turns texts into sets of token hashes, for what is kept from one run to the next.
 ///
@@ -29,15 +29,30 @@ impl TokenHasher {
 
     /// The hashes of a text's tokens, sorted, each once.
     pub fn hashes(&self, text: &str) -> Result<Vec<u64>> {
-        let scratch = self.scratches.lock().expect("no thread panics with the scratches").pop();
-        let (mut scratch, mut hashes) = (scratch.unwrap_or_default(), Vec::new());
-        self.cutter.for_each(text, &mut scratch, |buffer, key| {
-            hashes.push(token_hash(key.of(buffer), key.repeat));
-            Ok(())
-        })?;
+        let mut hashes = Vec::new();
+        self.for_each(text, |hash| hashes.push(hash))?;
         hashes.sort_unstable();
         hashes.dedup();
-        self.scratches.lock().expect("no thread panics with the scratches").push(scratch);
         Ok(hashes)
+    }
+
+    /// The synopsis of a text's tokens, of this size and seed.
+    pub fn synopsis(&self, text: &str, size: u32, seed: u64) -> Result<SynopsisBuilder> {
+        let mut builder = SynopsisBuilder::new(size)?;
+        self.for_each(text, |hash| builder.insert(synopsis_value(hash, seed)))?;
+        // It takes no more room than it needs while it waits.
+        builder.settle();
+        Ok(builder)
+    }
+
+    fn for_each(&self, text: &str, mut visit: impl FnMut(u64)) -> Result<()> {
+        let scratch = self.scratches.lock().expect("no thread panics with the scratches").pop();
+        let mut scratch = scratch.unwrap_or_default();
+        self.cutter.for_each(text, &mut scratch, |buffer, key| {
+            visit(token_hash(key.of(buffer), key.repeat));
+            Ok(())
+        })?;
+        self.scratches.lock().expect("no thread panics with the scratches").push(scratch);
+        Ok(())
     }
 }
