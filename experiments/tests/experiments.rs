@@ -61,3 +61,26 @@ fn labels_are_measured_in_four_homes() {
     }
     assert!(std::fs::read_to_string(folder.path().join("rdfsim.html")).unwrap().contains("<svg"));
 }
+
+#[test]
+fn synopses_are_measured_against_k_and_the_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("experiments").unwrap();
+    let args = ["crsi", "--records", "3000", "--queries", "50", "--probes", "200"];
+    let output = command.current_dir(folder.path()).args(args).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(" | ").collect()).collect();
+    // All ways find the same, and optimistic hardly less.
+    let found = |way: &str| rows.iter().find(|row| row[0] == way).unwrap()[3].parse::<f64>().unwrap();
+    assert_eq!((found("or"), found("frontier")), (found("pivot"), found("pivot")), "{text}");
+    assert!(found("optimistic") >= 0.95 * found("pivot") && found("pivot") > 50.0, "{text}");
+    // Observed errors are within the bound, and shrink with k.
+    let percent = |text: &str| text.trim_end_matches('%').parse::<f64>().unwrap();
+    let errors: Vec<&Vec<&str>> = rows.iter().filter(|row| row.len() == 6 && row[5].ends_with('%')).collect();
+    assert_eq!(errors.len(), 4, "{text}");
+    assert!(errors.iter().all(|row| percent(row[3]) <= percent(row[5])), "{text}");
+    assert!(percent(errors[3][1]) < percent(errors[0][1]), "{text}");
+    let page = std::fs::read_to_string(folder.path().join("crsi.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("INFOBOXES"));
+}

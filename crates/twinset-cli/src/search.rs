@@ -55,6 +55,10 @@ impl<'a> Search<'a> {
                     "synopses are held in memory; leave out --memory, or keep them in an index (twinset index create)";
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
+            Method::Synopses if estimate.verify && join.threshold.is_none() => {
+                let reason = "what is checked must be told: give --threshold as well, or leave out --verify";
+                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+            }
             Method::Synopses => {
                 let joined = estimate.of_synopses(join)?;
                 if estimate.verify { JoinOptions { top: None, best: false, ..joined } } else { joined }

@@ -18,24 +18,29 @@ fn kills() -> usize {
 
 #[test]
 fn sqlite() {
-    torture("news");
+    torture("news", "--trees 8");
+}
+
+#[test]
+fn synopses() {
+    torture("columns", "--kind synopses --size 16");
 }
 
 #[test]
 fn file() {
-    torture("news.labels");
+    torture("news.labels", "--trees 8");
 }
 
 #[test]
 fn postgres() {
     let server = Server::postgres().unwrap();
-    torture(&format!("{}?index=news", server.address()));
+    torture(&format!("{}?index=news", server.address()), "--trees 8");
 }
 
 #[test]
 fn mariadb() {
     let server = Server::mariadb().unwrap();
-    torture(&format!("{}?index=news", server.address()));
+    torture(&format!("{}?index=news", server.address()), "--trees 8");
 }
 
 const RECORDS: usize = 400;
@@ -48,9 +53,9 @@ struct Known {
     gone: BTreeSet<String>,
 }
 
-fn torture(path: &str) {
+fn torture(path: &str, made_with: &str) {
     let folder = Folder::with(&[]);
-    folder.stdout(&format!("index create {path} --trees 8"));
+    folder.stdout(&format!("index create {path} {made_with}"));
     let mut random = ChaCha8Rng::seed_from_u64(9);
     let (mut known, mut killed, mut round) = (Known::default(), 0, 0);
     // As long as one addition takes, so that kills strike at every moment of it.
