@@ -62,7 +62,7 @@ impl Count {
         let thresholds = self.threshold.clone();
         let (counts, note) = match two(index, other)? {
             Two::Labels(index, other) => self.count_labels(index, other, &session)?,
-            Two::Synopses(index, other) => self.count_synopses(&index, other.as_ref(), &session)?,
+            Two::Synopses(index, other) => self.count_synopses(&index, other.as_deref(), &session)?,
         };
         session.clear_bar();
         for (threshold, pairs) in thresholds.iter().zip(counts) {

@@ -54,7 +54,7 @@ impl Join {
         check_written(&self.path, &self.estimate.originals, [&self.output.output])?;
         match two(index, other)? {
             Two::Labels(index, other) => self.run_labels(index, other, &session),
-            Two::Synopses(index, other) => self.run_synopses(&index, other.as_ref(), &session),
+            Two::Synopses(index, other) => self.run_synopses(&index, other.as_deref(), &session),
         }
     }
 
@@ -132,7 +132,7 @@ impl Join {
 /// One index or two of the same kind.
 pub(super) enum Two {
     Labels(LabelIndex, Option<LabelIndex>),
-    Synopses(SynopsisIndex, Option<SynopsisIndex>),
+    Synopses(Box<SynopsisIndex>, Option<Box<SynopsisIndex>>),
 }
 
 /// Refuses two that cannot be compared.

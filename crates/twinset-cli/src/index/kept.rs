@@ -8,14 +8,14 @@ use twinset_index::synopses::SynopsisIndex;
 
 pub(super) enum Kept {
     Labels(LabelIndex),
-    Synopses(SynopsisIndex),
+    Synopses(Box<SynopsisIndex>),
 }
 
 impl Kept {
     /// Opens what is there.
     pub(super) fn open(path: &str) -> anyhow::Result<Self> {
         Ok(match SynopsisIndex::is_at(Path::new(path)) {
-            true => Self::Synopses(SynopsisIndex::open(Path::new(path))?),
+            true => Self::Synopses(Box::new(SynopsisIndex::open(Path::new(path))?)),
             false => Self::Labels(LabelIndex::open(path)?),
         })
     }

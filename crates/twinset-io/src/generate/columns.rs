@@ -163,7 +163,9 @@ mod tests {
         assert!(columns.iter().any(|column| column.size() >= 100_000));
         let set = |number: u64| {
             let mut values = BTreeSet::new();
-            columns[number as usize - 1].for_each_value(|value| drop(values.insert(value.to_owned())));
+            columns[number as usize - 1].for_each_value(|value| {
+                values.insert(value.to_owned());
+            });
             values
         };
         let mut checked = 0;
