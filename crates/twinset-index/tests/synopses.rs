@@ -361,3 +361,24 @@ fn what_is_no_index_is_told() {
     let damages = SynopsisIndex::open(&path).unwrap().damages().unwrap();
     assert!(damages[0].contains("checksum"), "{damages:?}");
 }
+
+#[test]
+fn synopses_of_a_million_values_are_asked_in_all_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = make(folder.path(), 1_000_000);
+    let of = |from: u64, to: u64| {
+        let mut builder = SynopsisBuilder::new(1_000_000).unwrap();
+        (from..to).for_each(|number| builder.insert(synopsis_value(number, 0)));
+        builder
+    };
+    let entry = |id: &str, from, to| Entry { id: id.to_owned(), synopsis: of(from, to), bytes: 1, extra: Map::new() };
+    let entries = vec![entry("all", 0, 150_000), entry("most", 0, 140_000), entry("few", 0, 1000), entry("none", 1, 1)];
+    index.add(entries, false).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let condition = Condition::new(Measure::Jaccard, "0.9".parse().unwrap(), 0).unwrap();
+    for way in Way::ALL {
+        let hits = snapshot.query(of(0, 150_000).synopsis(), &Query { condition, way, size: None }).unwrap();
+        let similarities: Vec<f64> = hits.iter().map(|hit| hit.similarity).collect();
+        assert_eq!(similarities, [1.0, 140.0 / 150.0], "{way}");
+    }
+}

@@ -71,11 +71,21 @@ impl Segment {
     pub(super) fn lists(&self, values: &[u64]) -> Result<Vec<SegmentPostings>> {
         let mut lists = Vec::with_capacity(values.len());
         for &value in values {
-            let term = Term::from_field_u64(self.fields.terms, term(value));
-            let list = self.lists.read_postings(&term, IndexRecordOption::Basic);
-            lists.extend(list.map_err(|error| failure(&self.name, &error.into()))?);
+            lists.extend(self.list(value)?);
         }
         Ok(lists)
+    }
+
+    /// The same for one value.
+    pub(super) fn list(&self, value: u64) -> Result<Option<SegmentPostings>> {
+        let term = Term::from_field_u64(self.fields.terms, term(value));
+        let list = self.lists.read_postings(&term, IndexRecordOption::Basic);
+        list.map_err(|error| failure(&self.name, &error.into()))
+    }
+
+    /// How many records there have been, with those that were deleted.
+    pub(super) fn documents_ever(&self) -> u32 {
+        self.reader.max_doc()
     }
 
     /// The record that is called so.

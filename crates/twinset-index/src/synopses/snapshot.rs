@@ -333,7 +333,7 @@ impl Snapshot {
                 };
                 // The first and the last value stand for all: that each is in its place the checksums tell.
                 for value in synopsis.values().first().into_iter().chain(synopsis.values().last()) {
-                    let leads_here = segment.lists(&[*value])?.first_mut().is_some_and(|list| {
+                    let leads_here = segment.list(*value)?.is_some_and(|mut list| {
                         (if list.doc() < document { list.seek(document) } else { list.doc() }) == document
                     });
                     if !leads_here {

@@ -26,6 +26,9 @@ pub enum Way {
     Optimistic,
 }
 
+/// So many lists are walked together; each takes about a kilobyte.
+const MOST_LISTS: usize = 10_000;
+
 impl Way {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Or, Self::Frontier, Self::Pivot, Self::Optimistic];
@@ -54,7 +57,8 @@ impl Way {
         match self {
             // A record may be wanted that shares no value, and no list leads to it.
             _ if least == 0 => segment.documents().try_for_each(visit),
-            Self::Or => or::candidates(segment, values, visit),
+            Self::Or => or::candidates(segment, values, 1, visit),
+            Self::Frontier | Self::Pivot if values.len() > MOST_LISTS => or::candidates(segment, values, least, visit),
             Self::Frontier => frontier::candidates(segment, values, least, visit),
             Self::Pivot => pivot::candidates(segment, values, least, visit),
             Self::Optimistic => optimistic::candidates(segment, values, condition, visit),

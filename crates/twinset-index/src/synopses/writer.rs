@@ -8,7 +8,7 @@ use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::{Synopsis, SynopsisBuilder};
 
-use super::{Found, State, SynopsisIndex, state, term};
+use super::{Found, Snapshot, State, SynopsisIndex, state, term};
 use crate::change::check_id;
 use crate::{Added, Error, Result};
 
@@ -48,10 +48,9 @@ impl SynopsisIndex {
                 Some(&place) => order[place] = record,
             }
         }
-        let snapshot = self.snapshot()?;
-        let was_empty = snapshot.is_empty();
         let mut replaced = 0;
-        self.change(|index, writer, state| {
+        self.change(|index, writer, snapshot, state| {
+            let was_empty = snapshot.is_empty();
             for mut record in order {
                 let mut number = None;
                 if !was_empty && merge {
@@ -81,9 +80,8 @@ impl SynopsisIndex {
 
     /// Removes records, all of them or none. Returns how many of the ids there were.
     pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
-        let snapshot = self.snapshot()?;
         let mut removed = 0;
-        self.change(|index, writer, _| {
+        self.change(|index, writer, snapshot, _| {
             for id in ids {
                 removed += u64::from(snapshot.number_of(id)?.is_some());
                 writer.delete_term(Term::from_field_text(index.fields.id, id));
@@ -103,11 +101,12 @@ impl SynopsisIndex {
         })
     }
 
-    /// Makes the next state, or leaves the last one.
-    fn change(&mut self, make: impl FnOnce(&Self, &IndexWriter, &mut State) -> Result<()>) -> Result<()> {
+    /// Makes the next state, or leaves the last one, which nobody else can change meanwhile.
+    fn change(&mut self, make: impl FnOnce(&Self, &IndexWriter, &Snapshot, &mut State) -> Result<()>) -> Result<()> {
         let mut writer = self.take_writer()?;
-        let changed = state(&self.index, &self.name).and_then(|mut next| {
-            make(self, &writer, &mut next)?;
+        let changed = self.snapshot().and_then(|last| {
+            let mut next = state(&self.index, &self.name)?;
+            make(self, &writer, &last, &mut next)?;
             let failed = |error: TantivyError| {
                 Error::index(&self.name, format!("nothing of this was changed: {}", in_words(&error)))
             };
