@@ -252,7 +252,7 @@ impl Crsi {
         }
         let header = ["k", "t", "pairs", "exact join of values, s", "or", "frontier", "pivot", "optimistic"];
         print_table(&header, &rows);
-        let (by_chebyshev, exactly) = misses(&jaccard("0.8", Way::Optimistic)?.condition)?;
+        let (by_chebyshev, exactly) = misses(&jaccard("0.8", Way::Optimistic)?.condition, SIZES[0])?;
         let note = format!(
             "Seconds by a query for each feature, on all cores, measured with {} of them. Optimistic misses a pair at 0.8 with probability \
              {exactly:.4} at most ({by_chebyshev:.3} by the paper's inequality). The exact join of the features themselves: {exact_seconds:.2} s.",

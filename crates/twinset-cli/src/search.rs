@@ -23,13 +23,9 @@ impl<'a> Search<'a> {
         estimate: &'a EstimateOptions,
         run: &Run,
     ) -> anyhow::Result<Self> {
+        estimate.check_method()?;
         let mut wanted = join.clone();
         let joined = match estimate.method {
-            Method::Exact if *estimate != EstimateOptions::default() => {
-                let reason = "--permutations, --agree, --probability, --verify, --seed, --trees, --bits and --size are for estimates; \
-                              say --method sketch, labels or synopses";
-                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
-            }
             Method::Exact
                 if join.measure == Measure::Edit && (tokens.stem.is_some() || tokens.stop_words.is_some()) =>
             {
@@ -37,19 +33,11 @@ impl<'a> Search<'a> {
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Exact => join.clone(),
-            Method::Labels if estimate.verify || estimate.agree.is_some() => {
-                let reason = "--verify and --agree are for sketches; pairs found by labels are checked exactly";
-                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
-            }
             Method::Labels if run.memory.is_some() => {
                 let reason = "labels are held in memory; leave out --memory, or find pairs exactly";
                 return Err(twinset_io::Error::Usage(reason.to_owned()).into());
             }
             Method::Labels => estimate.of_labels(join)?,
-            Method::Synopses if estimate.agree.is_some() => {
-                let reason = "--agree is for sketches; for synopses say --probability, or nothing";
-                return Err(twinset_io::Error::Usage(reason.to_owned()).into());
-            }
             Method::Synopses if run.memory.is_some() => {
                 let reason =
                     "synopses are held in memory; leave out --memory, or keep them in an index (twinset index create)";

@@ -118,6 +118,32 @@ fn estimates_are_checked_against_the_originals() {
         assert!(checked.iter().all(|(pair, value)| exact.get(pair) == Some(value)));
         assert!(checked.len() as f64 >= least * exact.len() as f64, "{} of {}", checked.len(), exact.len());
     }
+    // Two indexes with the same ids for different records.
+    let lines = folder.read("docs.csv");
+    let (header, records) = lines.split_once('\n').unwrap();
+    let reversed: Vec<String> = records
+        .lines()
+        .rev()
+        .enumerate()
+        .map(|(at, line)| format!("{},{}", at + 1, line.split_once(',').unwrap().1))
+        .collect();
+    std::fs::write(folder.path("reversed.csv"), format!("{header}\n{}\n", reversed.join("\n"))).unwrap();
+    folder.stdout("index create reversed --kind synopses --size 32");
+    folder.stdout("index add reversed reversed.csv");
+    let exact_of_two = table(&folder.stdout("join docs.csv reversed.csv --threshold 0.9"));
+    let command = "index join docs reversed --threshold 0.9 --recall 0.99 --originals docs.csv";
+    assert!(message(&folder, command).1.contains("give --originals twice"));
+    let checked = table(&folder.stdout(&format!("{command} --originals reversed.csv")));
+    assert!(checked.iter().all(|(pair, value)| exact_of_two.get(pair) == Some(value)));
+    assert!(checked.len() as f64 >= 0.985 * exact_of_two.len() as f64, "{} of {}", checked.len(), exact_of_two.len());
+    // A record that was replaced is what came last.
+    std::fs::write(folder.path("twice.csv"), "id,text\na,one two three\nb,one two four\na,one two four\n").unwrap();
+    folder.stdout("index create twice --kind synopses");
+    folder.stdout("index add twice twice.csv --batch 1");
+    assert_eq!(
+        folder.stdout("index join twice --threshold 0.9 --originals twice.csv"),
+        "left,right,similarity\na,b,1\n"
+    );
     // The same for one record, and for the pairs of a join by synopses.
     let of_one = |id: &str| exact.keys().filter(|(left, right)| left == id || right == id).count();
     let busiest = (1..=600).map(|id| id.to_string()).max_by_key(|id| of_one(id)).unwrap();
@@ -206,9 +232,19 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         ("index query labels --threshold 0.8 --measure dice --id a", 2, "indexes of synopses"),
         ("index add labels docs.csv --merge", 2, "--kind synopses"),
         ("index join news labels --threshold 0.8", 2, "make both alike"),
+        ("index count news news --id a --threshold 0.8", 2, "and not both"),
+        ("index query news --threshold 0.8 --id a --originals docs.csv --output docs.csv", 2, "name another file"),
+        (
+            "index query news --threshold 0.8 --id a --originals docs.csv --recall 0.9 --algorithm optimistic",
+            2,
+            "leave out --algorithm",
+        ),
+        ("join docs.csv --threshold 0.8 --method synopses --trees 3", 2, "--method labels"),
+        ("join docs.csv --threshold 0.8 --method sketch --size 3", 2, "--method synopses"),
+        ("join docs.csv --threshold 0.001 --method synopses", 2, "raise --size"),
         ("index count labels", 2, "Give a threshold"),
         ("index join news --threshold 0.8 --output news/meta.json", 2, "name another file"),
-        ("join docs.csv --threshold 0.8 --method synopses --agree 3", 2, "--agree is for sketches"),
+        ("join docs.csv --threshold 0.8 --method synopses --agree 3", 2, "--agree are for --method sketch"),
         ("join docs.csv --threshold 0.8 --method synopses --size 1", 2, "2 to 1000000"),
         ("join docs.csv --threshold 2 --method synopses --measure edit", 2, "all but edit"),
         ("join docs.csv --threshold 0.8 --size 64", 2, "--method"),

@@ -83,8 +83,7 @@ pub fn count(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Stats
     run.install(|| Ok(join_exactly(input, &bounds, options, Wanted::Count, run)?.stats))?
 }
 
-/// How many rows of synopses each of the conditions accepts, in one pass. They must be of one measure, the first of them the one that
-/// accepts most.
+/// How many rows of synopses each of the conditions accepts, in one pass. They must be of one measure.
 ///
 /// ```
 /// use twinset::{Condition, Measure, Run, Synopses, SynopsisBuilder, count_estimates};
@@ -274,7 +273,8 @@ fn largest_size(input: Input<'_>) -> u32 {
         Input::Spilled(sets) => Some(sets.largest()),
         Input::Texts { texts, .. } => texts.iter().map(|text| text.chars().count() as u32).max(),
         Input::Synopses(synopses) => {
-            (0..synopses.len()).map(|record| synopses.get(record).distinct().min(1e9) as u32).max()
+            // Twice as much as one is estimated to have, as others may be estimated to have more together.
+            (0..synopses.len()).map(|record| (2.0 * synopses.get(record).distinct()).min(1e9) as u32).max()
         }
     };
     largest.unwrap_or(0).clamp(2, 500_000_000)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use twinset::{Labeler, SynopsisBuilder, TokenHasher, TokenOptions, synopsis_value};
+use twinset::{Labeler, SynopsisBuilder, TokenHasher, TokenOptions};
 use twinset_index::labels::{LabelIndex, Labelled};
 use twinset_index::synopses::Entry;
 use twinset_index::{Added, Settings};
@@ -48,6 +48,9 @@ pub(crate) struct Add {
     session: SessionOptions,
 }
 
+/// How many values the synopses of a batch have at most.
+const MOST_VALUES: usize = 20_000_000;
+
 /// What is made of a text for either kind of index.
 enum Made {
     Labelled(Labelled),
@@ -59,6 +62,16 @@ impl Add {
         read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
         let mut index = Kept::open(&self.path)?;
+        let mut batch = self.batch as usize;
+        if let Kept::Synopses(opened) = index {
+            // Large synopses are not all in memory at once.
+            batch = batch.min(MOST_VALUES / opened.settings().size() as usize).max(1);
+            let threads = session.run.threads;
+            index = Kept::Synopses(match threads {
+                Some(threads) => Box::new(opened.with_threads(threads)),
+                None => opened,
+            });
+        }
         if matches!(index, Kept::Labels(_)) && (self.merge || !self.field.is_empty()) {
             let reason = "--merge and --field are for indexes of synopses (twinset index create --kind synopses)";
             return Err(Error::Usage(reason.to_owned()).into());
@@ -67,7 +80,6 @@ impl Add {
         check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), [&self.read.rejects])?;
         let hasher = hasher(index.settings(), index.name(), Some(&inputs), &self.read, &self.tokens)?;
         let make = maker(index.settings())?;
-        // With --merge a number is an id like any other only if it was meant as one.
         let has_records = index.len()? > 0;
         let are_resources = are_rdf(&inputs, &self.read)?;
         let (mut added, mut have_ids) = (Added::default(), None);
@@ -118,8 +130,7 @@ impl Add {
             added.replaced += batch.replaced;
             Ok(())
         };
-        let rejected =
-            for_each_record(&inputs, &self.read, &self.field, &session.run, prepare, self.batch as usize, &mut take);
+        let rejected = for_each_record(&inputs, &self.read, &self.field, &session.run, prepare, batch, &mut take);
         let changed = if self.merge { "merged with others" } else { "replaced" };
         let done = format!("{} added, {} {changed}", count(added.new, "record"), added.replaced);
         let rejected = rejected.inspect_err(|_| {
@@ -155,14 +166,6 @@ fn maker(settings: &Settings) -> anyhow::Result<Box<Maker>> {
             Box::new(move |hasher, text| Ok(Made::Synopsis(hasher.synopsis(text, size, seed)?, text.len() as u64)))
         }
     })
-}
-
-/// The synopsis of a set of token hashes.
-pub(super) fn synopsis_of(hashes: &[u64], size: u32, seed: u64) -> twinset::Result<SynopsisBuilder> {
-    let mut builder = SynopsisBuilder::new(size)?;
-    hashes.iter().for_each(|&hash| builder.insert(synopsis_value(hash, seed)));
-    builder.synopsis();
-    Ok(builder)
 }
 
 /// Removes records by their ids

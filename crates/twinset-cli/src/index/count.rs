@@ -7,8 +7,8 @@ use twinset_io::OutputOptions;
 use twinset_io::write::{Kind, Table, Value};
 
 use super::Promise;
-use super::estimate::EstimateArgs;
-use super::join::{Two, each_pair_of_labels, two};
+use super::estimate::{EstimateArgs, missed};
+use super::join::{Two, each_pair_of_labels, two, values_of};
 use super::kept::Kept;
 use super::query::Asked;
 use crate::session::{Session, SessionOptions};
@@ -56,7 +56,11 @@ impl Count {
                 Kept::Synopses(_) => self.threshold = curve(self.estimate.measure)?,
             }
         }
-        self.asked.check_written(&self.path, &self.output)?;
+        if other.is_some() && self.asked.names_record() {
+            let reason = "count pairs of two indexes, or those of a record or text, and not both; leave out --id and --like, or OTHER";
+            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        }
+        self.asked.check_written(&self.path, &[], &self.output)?;
         let (output, format) = self.output.open()?;
         let mut table = Table::create(output, format, [("threshold", Kind::Text), ("pairs", Kind::Whole)])?;
         let thresholds = self.threshold.clone();
@@ -75,8 +79,8 @@ impl Count {
 
     /// The threshold that lets most pairs pass: among these are those of all others.
     fn laxest(&self) -> anyhow::Result<Threshold> {
-        let sign = if self.estimate.measure.is_distance() { -1.0 } else { 1.0 };
-        let laxest = self.threshold.iter().copied().min_by(|a, b| (sign * a.as_f64()).total_cmp(&(sign * b.as_f64())));
+        let measure = self.estimate.measure;
+        let laxest = self.threshold.iter().copied().max_by(|a, b| measure.order(a.as_f64(), b.as_f64()));
         Ok(laxest.ok_or(twinset::Error::NoThreshold)?)
     }
 
@@ -123,7 +127,7 @@ impl Count {
             let reason = "counts are of estimates; to count what is checked, join with --originals";
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
         }
-        let query = self.estimate.query(self.laxest()?, index.settings())?;
+        let query = self.estimate.query(self.laxest()?, values_of(index, other))?;
         let conditions = self.threshold.iter().map(|&threshold| self.estimate.condition(threshold));
         let conditions: Vec<Condition> = conditions.collect::<twinset::Result<_>>()?;
         let mut counts = vec![0u64; conditions.len()];
@@ -131,14 +135,7 @@ impl Count {
         let other = other.map(SynopsisIndex::snapshot).transpose()?;
         let is_join = other.is_some() || !self.asked.is_something();
         if is_join && self.estimate.algorithm.is_none() {
-            // The one that accepts most comes first.
-            let mut order: Vec<usize> = (0..conditions.len()).collect();
-            let sign = if self.estimate.measure.is_distance() { -1.0 } else { 1.0 };
-            let threshold = |at: usize| sign * conditions[at].threshold().as_f64();
-            order.sort_by(|&a, &b| threshold(a).total_cmp(&threshold(b)));
-            let ordered: Vec<Condition> = order.iter().map(|&at| conditions[at]).collect();
-            let counted = snapshot.count(other.as_ref(), &ordered, query.size, &session.run)?;
-            order.into_iter().zip(counted).for_each(|(at, pairs)| counts[at] = pairs);
+            counts = snapshot.count(other.as_ref(), &conditions, query.size, &session.run)?;
         } else {
             let mut tally = |comparison: &Comparison| {
                 for (condition, count) in conditions.iter().zip(&mut counts) {
@@ -157,13 +154,10 @@ impl Count {
                 })?;
             }
         }
-        Ok((
-            counts,
-            format!(
-                "pairs whose estimate, from synopses of {} values, reaches the threshold",
-                query.size.unwrap_or(index.settings().size())
-            ),
-        ))
+        let size = query.size.unwrap_or_default();
+        let note =
+            format!("pairs whose estimate, from synopses of {size} values, reaches the threshold{}", missed(&query));
+        Ok((counts, note))
     }
 }
 

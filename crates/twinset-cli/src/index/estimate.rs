@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use twinset::{Condition, Interval, Intervals, Measure, Threshold, lowest_estimate};
-use twinset_index::Settings;
 use twinset_index::synopses::{Query, Way, misses};
 use twinset_io::Error;
 use twinset_io::write::{Kind, Value};
@@ -28,12 +27,23 @@ pub(super) struct EstimateArgs {
     /// Only records that share N tokens or more, as far as that can be estimated
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Synopses")]
     pub(super) min_overlap: u32,
-    /// Check what was found against the originals: the files that were added
+    /// Check what was found against the originals: what was added; for a join of two indexes, once for each
     #[arg(long, value_name = "INPUT", help_heading = "Synopses")]
     pub(super) originals: Vec<PathBuf>,
     /// Miss at most 1 - R of the pairs on the threshold, by looking for lower estimates; needs --originals
     #[arg(long, value_name = "R", requires = "originals", help_heading = "Synopses")]
     pub(super) recall: Option<f64>,
+}
+
+/// What optimistic may miss, in words.
+pub(super) fn missed(query: &Query) -> String {
+    let missed = (query.way == Way::Optimistic).then(|| misses(&query.condition, query.size.unwrap_or(u32::MAX)).ok());
+    missed.flatten().map_or(String::new(), |(by_chebyshev, exactly)| {
+        format!(
+            "; optimistic misses a record on the threshold with probability {exactly:.4} at most ({by_chebyshev:.2} by Chebyshev's \
+             inequality)"
+        )
+    })
 }
 
 impl EstimateArgs {
@@ -62,13 +72,12 @@ impl EstimateArgs {
         Condition::new(self.measure, threshold, self.min_overlap)
     }
 
-    /// What is looked for: the same, or lower estimates if little is to be missed.
-    pub(super) fn query(&self, threshold: Threshold, settings: &Settings) -> anyhow::Result<Query> {
-        let size = self.size.unwrap_or(settings.size());
+    /// What is looked for in synopses of so many values: the same, or lower estimates if little is to be missed.
+    pub(super) fn query(&self, threshold: Threshold, values: u32) -> anyhow::Result<Query> {
+        let size = self.size.unwrap_or(values);
         twinset::Synopsis::check_size(size)?;
-        if size > settings.size() {
-            let reason =
-                format!("--size {size}: the synopses of this index have {} values; name fewer", settings.size());
+        if size > values {
+            let reason = format!("--size {size}: the synopses of this index have {values} values; name fewer");
             return Err(Error::Usage(reason).into());
         }
         let condition = self.condition(threshold)?;
@@ -78,15 +87,18 @@ impl EstimateArgs {
         };
         let way = self.algorithm.unwrap_or_default();
         if way == Way::Optimistic {
-            misses(&condition)?;
+            misses(&condition, size)?;
+            if self.recall.is_some() {
+                let reason = "--recall promises what optimistic may miss; leave out --algorithm";
+                return Err(Error::Usage(reason.to_owned()).into());
+            }
         }
-        Ok(Query { condition, way, size: self.size })
+        Ok(Query { condition, way, size: Some(size) })
     }
 
     /// What the summary says about errors and misses.
-    pub(super) fn note(&self, query: &Query, settings: &Settings) -> String {
-        let size = self.size.unwrap_or(settings.size());
-        let mut note = format!("synopses of {size} values");
+    pub(super) fn note(&self, query: &Query) -> String {
+        let mut note = format!("synopses of {} values", query.size.unwrap_or_default());
         match (self.is_checked(), self.recall) {
             (true, Some(recall)) => {
                 note += &format!(
@@ -101,15 +113,7 @@ impl EstimateArgs {
                                    more often"
             }
         }
-        if query.way == Way::Optimistic
-            && let Ok((by_chebyshev, exactly)) = misses(&query.condition)
-        {
-            note += &format!(
-                "; optimistic misses a record on the threshold with probability {exactly:.4} at most ({by_chebyshev:.2} by Chebyshev's \
-                 inequality)"
-            );
-        }
-        note
+        note + &missed(query)
     }
 
     /// The names and kinds of the columns that tell how alike two records are.

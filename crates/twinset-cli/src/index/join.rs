@@ -1,6 +1,7 @@
 //! `twinset index join`.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use twinset::{Comparison, Intervals, Run, Threshold};
 use twinset_index::labels::{self, LabelIndex};
@@ -11,6 +12,7 @@ use twinset_io::{Error, OutputOptions, ReadOptions};
 use super::estimate::EstimateArgs;
 use super::kept::Kept;
 use super::originals::Originals;
+use super::query::files;
 use super::{Promise, check_written};
 use crate::session::{Session, SessionOptions, count};
 
@@ -51,7 +53,7 @@ impl Join {
         let session = self.session.begin();
         let index = Kept::open(&self.path)?;
         let other = self.other.as_deref().map(Kept::open).transpose()?;
-        check_written(&self.path, &self.estimate.originals, [&self.output.output])?;
+        check_written(&self.path, &files(&self.estimate.originals, &self.read), [&self.output.output])?;
         match two(index, other)? {
             Two::Labels(index, other) => self.run_labels(index, other, &session),
             Two::Synopses(index, other) => self.run_synopses(&index, other.as_deref(), &session),
@@ -86,7 +88,7 @@ impl Join {
         session: &Session,
     ) -> anyhow::Result<()> {
         self.promise.check_absent()?;
-        let query = self.estimate.query(self.threshold, index.settings())?;
+        let query = self.estimate.query(self.threshold, values_of(index, other))?;
         let (output, format) = self.output.open()?;
         let columns = [("left", Kind::Text), ("right", Kind::Text)].into_iter().chain(self.estimate.columns());
         let mut table = Table::create(output, format, columns)?;
@@ -101,21 +103,24 @@ impl Join {
         let snapshots = (index.snapshot()?, other.map(SynopsisIndex::snapshot).transpose()?);
         let snapshots = (&snapshots.0, snapshots.1.as_ref());
         if self.estimate.is_checked() {
-            let mut found = Vec::new();
+            // Once for the ids, and once more to check each pair: there may be too many to keep.
+            let mut ids = (HashSet::new(), HashSet::new());
             each_pair_of_synopses(snapshots, &self.estimate, &query, &session.run, |left, right, _| {
-                found.push((left.to_owned(), right.to_owned()));
+                for (ids, id) in [(&mut ids.0, left), (&mut ids.1, right)] {
+                    if !ids.contains(id) {
+                        ids.insert(id.to_owned());
+                    }
+                }
                 Ok(())
             })?;
-            let ids: HashSet<String> = found.iter().flat_map(|(left, right)| [left, right]).cloned().collect();
-            let about = (index.settings(), index.name());
-            let originals = Originals::read(&self.estimate.originals, &self.read, about, &ids, &session.run)?;
+            let originals = self.originals(index, other, ids, &session.run)?;
+            let of_right = originals.1.as_ref().unwrap_or(&originals.0);
             let condition = self.estimate.condition(self.threshold)?;
-            for (left, right) in found {
-                let comparison = originals.get(&left)?.compare(originals.get(&right)?);
-                if condition.accepts(&comparison) {
-                    row(&left, &right, &comparison)?;
-                }
-            }
+            each_pair_of_synopses(snapshots, &self.estimate, &query, &session.run, |left, right, _| {
+                session.run.check()?;
+                let comparison = originals.0.get(left)?.compare(of_right.get(right)?);
+                if condition.accepts(&comparison) { row(left, right, &comparison) } else { Ok(()) }
+            })?;
         } else {
             each_pair_of_synopses(snapshots, &self.estimate, &query, &session.run, |left, right, comparison| {
                 session.run.check()?;
@@ -124,9 +129,42 @@ impl Join {
         }
         session.clear_bar();
         table.finish()?;
-        session.summarize(&[count(pairs, "pair"), self.estimate.note(&query, index.settings())]);
+        session.summarize(&[count(pairs, "pair"), self.estimate.note(&query)]);
         Ok(())
     }
+}
+
+impl Join {
+    /// What was added to the index, and to the other if there are two.
+    fn originals(
+        &self,
+        index: &SynopsisIndex,
+        other: Option<&SynopsisIndex>,
+        (mut left, right): (HashSet<String>, HashSet<String>),
+        run: &Run,
+    ) -> anyhow::Result<(Originals, Option<Originals>)> {
+        let read = |paths: &[PathBuf], index, ids| Originals::read(paths, &self.read, index, ids, run);
+        match (other, self.estimate.originals.as_slice()) {
+            (None, all) => {
+                left.extend(right);
+                Ok((read(all, index, &left)?, None))
+            }
+            (Some(other), [of_index, of_other]) => {
+                let of_index = read(std::slice::from_ref(of_index), index, &left)?;
+                Ok((of_index, Some(read(std::slice::from_ref(of_other), other, &right)?)))
+            }
+            _ => {
+                let reason = "there are two indexes: give --originals twice, first for PATH and then for OTHER (a folder or a quoted glob \
+                              stands for several files)";
+                Err(Error::Usage(reason.to_owned()).into())
+            }
+        }
+    }
+}
+
+/// How many values of synopses are compared.
+pub(super) fn values_of(index: &SynopsisIndex, other: Option<&SynopsisIndex>) -> u32 {
+    other.map_or(u32::MAX, |other| other.settings().size()).min(index.settings().size())
 }
 
 /// One index or two of the same kind.

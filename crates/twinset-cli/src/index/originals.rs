@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use twinset::{Run, Synopsis, TokenOptions};
-use twinset_index::Settings;
+use twinset_index::synopses::SynopsisIndex;
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};
 
@@ -19,23 +19,29 @@ pub(super) struct Originals {
 const BATCH: usize = 1000;
 
 impl Originals {
-    /// Reads the records of these ids. Where an id occurs again, its tokens are added, as with `add --merge`.
+    /// Reads the records of these ids. Where an id occurs again, the last counts, or, if records of the index were merged, all
+    /// together.
     pub(super) fn read(
         paths: &[PathBuf],
         read: &ReadOptions,
-        (settings, name): (&Settings, &str),
+        index: &SynopsisIndex,
         wanted: &HashSet<String>,
         run: &Run,
     ) -> anyhow::Result<Self> {
         let inputs = Inputs::find(paths, read.format)?;
-        let hasher = hasher(settings, name, Some(&inputs), read, &TokenOptions::default())?;
+        let hasher = hasher(index.settings(), index.name(), Some(&inputs), read, &TokenOptions::default())?;
+        let is_merged = index.is_merged()?;
         let mut sets: HashMap<String, Vec<u64>> = HashMap::new();
         let prepare = |text: &str| Ok(hasher.hashes(text)?);
         for_each_record(&inputs, read, &[], run, prepare, BATCH, |records| {
             for record in records {
                 let id = record.name();
                 if wanted.contains(&id) {
-                    sets.entry(id).or_default().extend(record.content);
+                    let set = sets.entry(id).or_default();
+                    if !is_merged {
+                        set.clear();
+                    }
+                    set.extend(record.content);
                 }
             }
             Ok::<_, anyhow::Error>(())

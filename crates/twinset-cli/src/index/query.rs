@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use twinset::{Comparison, Intervals, Run, Synopsis, Threshold, TokenOptions};
+use twinset::{Comparison, Intervals, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions, synopsis_value};
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{Hit, Snapshot, SynopsisIndex};
 use twinset_index::{Settings, synopses};
@@ -11,7 +11,6 @@ use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value};
 use twinset_io::{Error, OutputOptions, Prepared, ReadOptions, for_each_record};
 
-use super::change::synopsis_of;
 use super::estimate::EstimateArgs;
 use super::kept::Kept;
 use super::originals::{Originals, whole};
@@ -77,12 +76,20 @@ impl Asked {
         !self.input.is_empty() || self.like.is_some() || self.read.id.is_some()
     }
 
-    /// Refuses outputs that would replace one another, an input, or the index.
-    pub(super) fn check_written(&self, path: &str, output: &OutputOptions) -> anyhow::Result<()> {
-        let inputs =
-            Inputs::find(&self.input, self.read.format).map(|inputs| inputs.paths().cloned().collect::<Vec<_>>());
-        // What is no file is told of later.
-        Ok(check_written(path, &inputs.unwrap_or_default(), [&output.output, &self.read.rejects])?)
+    /// Refuses outputs that would replace one another, an input, an original, or the index.
+    pub(super) fn check_written(
+        &self,
+        path: &str,
+        originals: &[PathBuf],
+        output: &OutputOptions,
+    ) -> anyhow::Result<()> {
+        let inputs = files(&self.input, &self.read).into_iter().chain(files(originals, &self.read));
+        Ok(check_written(path, &inputs.collect::<Vec<_>>(), [&output.output, &self.read.rejects])?)
+    }
+
+    /// Whether a record of the index or a text was named.
+    pub(super) fn names_record(&self) -> bool {
+        self.like.is_some() || self.read.id.is_some()
     }
 
     /// The files, if there are any.
@@ -167,29 +174,51 @@ impl Asked {
         (index, snapshot): (&SynopsisIndex, &Snapshot),
         query: &synopses::Query,
         run: &Run,
-        mut visit: impl FnMut(String, Found) -> anyhow::Result<()> + Send,
+        mut visit: impl FnMut(String, Answer) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<u64> {
         let settings = index.settings();
-        let ask = |hashes: Vec<u64>| -> anyhow::Result<Found> {
-            let mut synopsis = synopsis_of(&hashes, settings.size(), settings.seed)?;
-            Ok(Found { hits: snapshot.query(synopsis.synopsis(), query)?, hashes: Some(hashes) })
+        let ask = |hashes: Vec<u64>| -> anyhow::Result<Answer> {
+            let mut synopsis = SynopsisBuilder::new(settings.size())?;
+            hashes.iter().for_each(|&hash| synopsis.insert(synopsis_value(hash, settings.seed)));
+            let hits = snapshot.query(synopsis.synopsis(), query)?;
+            // Many answers wait at a time, so a long one is not kept; it is asked for again when it is its turn.
+            Ok(match hits.len() > MOST_WAITING {
+                true => Answer { again: Some(synopsis), hits: Vec::new(), hashes: Some(hashes) },
+                false => Answer { again: None, hits, hashes: Some(hashes) },
+            })
         };
-        let find = |id: &str| -> anyhow::Result<Option<anyhow::Result<Found>>> {
+        let find = |id: &str| -> anyhow::Result<Option<anyhow::Result<Answer>>> {
             let Some(record) = snapshot.find(id)? else { return Ok(None) };
             let synopsis = Synopsis::new(&record.values, settings.size(), record.is_complete);
             let mut hits = synopsis.map(|synopsis| snapshot.query(synopsis, query)).transpose()?.unwrap_or_default();
             hits.retain(|hit| hit.number != record.number);
-            Ok(Some(Ok(Found { hits, hashes: None })))
+            Ok(Some(Ok(Answer { again: None, hits, hashes: None })))
         };
-        self.for_each((settings, index.name()), run, ask, find, |name, found| visit(name, found?))
+        self.for_each((settings, index.name()), run, ask, find, |name, answer| {
+            let mut answer = answer?;
+            if let Some(mut synopsis) = answer.again.take() {
+                answer.hits = snapshot.query(synopsis.synopsis(), query)?;
+            }
+            visit(name, answer)
+        })
     }
 }
 
+/// Longer answers do not wait.
+const MOST_WAITING: usize = 100;
+
 /// What an index of synopses found for a record.
-pub(super) struct Found {
+pub(super) struct Answer {
+    /// What is to be asked again, as too much was found to wait.
+    again: Option<SynopsisBuilder>,
     pub(super) hits: Vec<Hit>,
     /// The token hashes of the record, unless it is one of the index.
-    pub(super) hashes: Option<Vec<u64>>,
+    hashes: Option<Vec<u64>>,
+}
+
+/// The files that paths stand for. What is no file is told of later.
+pub(super) fn files(paths: &[PathBuf], read: &ReadOptions) -> Vec<PathBuf> {
+    Inputs::find(paths, read.format).map(|inputs| inputs.paths().cloned().collect()).unwrap_or_default()
 }
 
 impl Query {
@@ -210,7 +239,7 @@ impl Query {
         }
         let query = labels::Query { threshold: self.threshold, probability: self.promise.of_labels() };
         index.check(&query)?;
-        self.asked.check_written(&self.path, &self.output)?;
+        self.asked.check_written(&self.path, &[], &self.output)?;
         let rejects = self.asked.read.rejects.clone();
         let (output, format) = self.output.open()?;
         let columns = [("query", Kind::Text), ("id", Kind::Text), ("similarity", Kind::Real)];
@@ -234,9 +263,9 @@ impl Query {
 
     fn run_synopses(self, index: &SynopsisIndex, session: &Session) -> anyhow::Result<()> {
         self.promise.check_absent()?;
-        let query = self.estimate.query(self.threshold, index.settings())?;
+        let query = self.estimate.query(self.threshold, index.settings().size())?;
         let snapshot = index.snapshot()?;
-        self.asked.check_written(&self.path, &self.output)?;
+        self.asked.check_written(&self.path, &self.estimate.originals, &self.output)?;
         let (rejects, read) = (self.asked.read.rejects.clone(), self.asked.read_originals());
         let (output, format) = self.output.open()?;
         let columns = [("query", Kind::Text), ("id", Kind::Text)].into_iter().chain(self.estimate.columns());
@@ -270,8 +299,7 @@ impl Query {
                     wanted.insert(snapshot.stored(hit)?.0);
                 }
             }
-            let about = (index.settings(), index.name());
-            let originals = Originals::read(&self.estimate.originals, &read, about, &wanted, &session.run)?;
+            let originals = Originals::read(&self.estimate.originals, &read, index, &wanted, &session.run)?;
             let condition = self.estimate.condition(self.threshold)?;
             for (name, answer) in waiting {
                 let own = match &answer.hashes {
@@ -284,15 +312,14 @@ impl Query {
                     checked.extend(condition.accepts(&comparison).then_some((hit, comparison)));
                 }
                 let measure = condition.measure();
-                let sign = if measure.is_distance() { 1.0 } else { -1.0 };
-                checked.sort_by(|(_, a), (_, b)| (sign * a.value(measure)).total_cmp(&(sign * b.value(measure))));
+                checked.sort_by(|(_, a), (_, b)| measure.order(a.value(measure), b.value(measure)));
                 found += checked.len() as u64;
                 checked.iter().try_for_each(|(hit, comparison)| row(&name, hit, comparison))?;
             }
         }
         session.clear_bar();
         table.finish()?;
-        let note = self.estimate.note(&query, index.settings());
+        let note = self.estimate.note(&query);
         summarize(session, (found, queries), note, rejects, rejected);
         Ok(())
     }

@@ -98,7 +98,7 @@ impl Check {
   twinset index export news --output news.jsonl.zst
   twinset join news.jsonl.zst --text tokens --tokens items --threshold 0.8
 
-The second finds the pairs of the index exactly, without the texts.")]
+The second finds the pairs of an index of labels exactly, without the texts. Of synopses, tokens are their values.")]
 pub(crate) struct Export {
     /// The index
     #[arg(value_name = "PATH")]

@@ -39,6 +39,8 @@ pub struct SynopsisIndex {
     settings: Settings,
     /// While this process changes it.
     writer: Option<IndexWriter>,
+    /// How many threads write.
+    threads: usize,
 }
 
 /// What a query asks.
@@ -124,6 +126,9 @@ struct State {
     twinset: serde_json::Value,
     /// The number of the next record that is new.
     next: u64,
+    /// Whether values were ever added to a record that was there.
+    #[serde(default)]
+    merged: bool,
 }
 
 impl State {
@@ -149,7 +154,7 @@ impl SynopsisIndex {
         let mut writer: IndexWriter = index
             .writer_with_num_threads(1, writer::MEMORY)
             .map_err(|error| Error::index(&name, writer::in_words(&error)))?;
-        let state = State { twinset: settings.to_value(), next: 1 };
+        let state = State { twinset: settings.to_value(), next: 1, merged: false };
         writer
             .prepare_commit()
             .and_then(|mut commit| {
@@ -182,8 +187,9 @@ impl SynopsisIndex {
             other => Error::index(&name, format!("it cannot be opened ({other}); restore it from a copy")),
         })?;
         let failed = |error: TantivyError| Error::index(&name, format!("it cannot be read: {error}"));
-        let state = state(&index, &name)?;
-        let settings = Settings::from_json(&state.twinset.to_string(), &name)?;
+        // The version comes first: another one may have another state.
+        let settings = Settings::from_json(&payload(&index, &name)?["twinset"].to_string(), &name)?;
+        state(&index, &name)?;
         if settings.kind != Kind::Synopses {
             return Err(Error::index(&name, "this is no index of synopses"));
         }
@@ -194,8 +200,19 @@ impl SynopsisIndex {
                 "its fields are not those of an index of synopses; restore it from a copy",
             ));
         }
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(failed)?;
-        Ok(Self { path: path.to_owned(), name, index, reader, fields, settings, writer: None })
+        let reader = reader(&index).map_err(failed)?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self { path: path.to_owned(), name, index, reader, fields, settings, writer: None, threads })
+    }
+
+    /// Writes with so many threads.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Whether values were ever added to a record that was there.
+    pub fn is_merged(&self) -> Result<bool> {
+        Ok(state(&self.index, &self.name)?.merged)
     }
 
     /// What it was made with.
@@ -252,9 +269,15 @@ impl SynopsisIndex {
     /// Reads everything and tells what is wrong: files whose checksum is another, synopses that cannot be, records whose values
     /// lead nowhere.
     pub fn damages(&self) -> Result<Vec<String>> {
-        let files = self.index.validate_checksum().map_err(|error| self.failure(&error))?;
+        let opstamp = || self.index.load_metas().map(|metas| metas.opstamp).ok();
+        let before = opstamp();
+        let checked = self.index.validate_checksum().map_err(|error| self.failure(&error));
+        if opstamp() != before {
+            // Files that another process has replaced meanwhile are no damage.
+            return self.damages();
+        }
         let mut damages: Vec<String> =
-            files.iter().map(|file| format!("the checksum of {} is another", file.display())).collect();
+            checked?.iter().map(|file| format!("the checksum of {} is another", file.display())).collect();
         damages.sort();
         if damages.is_empty() {
             damages = self.snapshot()?.damages()?;
@@ -267,9 +290,21 @@ impl SynopsisIndex {
     }
 }
 
-/// What goes with the last state of an index.
-fn state(index: &tantivy::Index, name: &str) -> Result<State> {
+/// Reads an index; it is told when to look for a newer state.
+fn reader(index: &tantivy::Index) -> tantivy::Result<IndexReader> {
+    index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()
+}
+
+/// What goes with the last state of an index, whatever it is.
+fn payload(index: &tantivy::Index, name: &str) -> Result<serde_json::Value> {
     let foreign = || Error::index(name, "this folder was not made by twinset, or not to the end; name another");
     let metas = index.load_metas().map_err(|error| Error::index(name, format!("it cannot be read: {error}")))?;
-    serde_json::from_str(&metas.payload.ok_or_else(foreign)?).map_err(|_| foreign())
+    let payload: serde_json::Value =
+        serde_json::from_str(&metas.payload.ok_or_else(foreign)?).map_err(|_| foreign())?;
+    if payload["twinset"].is_object() { Ok(payload) } else { Err(foreign()) }
+}
+
+fn state(index: &tantivy::Index, name: &str) -> Result<State> {
+    let damaged = |error| Error::index(name, format!("its state cannot be read ({error}); restore it from a copy"));
+    serde_json::from_value(payload(index, name)?).map_err(damaged)
 }

@@ -27,9 +27,9 @@ fn least(first: u32, condition: &Condition) -> u32 {
     condition.least_common(first, FIRST).div_ceil(PART).max(1)
 }
 
-/// With which probability a record on the threshold is missed at most: by the paper's inequality (of Chebyshev), and exactly.
-/// Measures for which nothing can be said are refused.
-pub fn misses(condition: &Condition) -> Result<(f64, f64)> {
+/// With which probability a record on the threshold is missed at most, by synopses with this k: by the paper's inequality (of
+/// Chebyshev), and exactly. Measures for which nothing can be said are refused.
+pub fn misses(condition: &Condition, k: u32) -> Result<(f64, f64)> {
     let Some(jaccard) = condition.least_jaccard() else {
         let reason = format!(
             "optimistic knows jaccard, dice and cosine, and not {}; leave out --algorithm",
@@ -37,9 +37,9 @@ pub fn misses(condition: &Condition) -> Result<(f64, f64)> {
         );
         return Err(Error::Usage(reason));
     };
-    let share = 1.0 - 1.0 / f64::from(PART);
-    let by_chebyshev = (1.0 - jaccard) / (f64::from(FIRST) * jaccard * share * share);
-    let binomial = Binomial::new(jaccard, u64::from(FIRST)).map_err(|error| Error::Usage(error.to_string()))?;
-    let exactly = binomial.cdf(u64::from(least(FIRST, condition)) - 1);
+    let (first, share) = (FIRST.min(k), 1.0 - 1.0 / f64::from(PART));
+    let by_chebyshev = (1.0 - jaccard) / (f64::from(first) * jaccard * share * share);
+    let binomial = Binomial::new(jaccard, u64::from(first)).map_err(|error| Error::Usage(error.to_string()))?;
+    let exactly = binomial.cdf(u64::from(least(first, condition)) - 1);
     Ok((by_chebyshev.min(1.0), exactly))
 }

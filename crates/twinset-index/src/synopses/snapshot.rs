@@ -52,8 +52,8 @@ struct Place {
     document: DocId,
 }
 
-/// Records whose near duplicates are sought at a time. What is found for them waits until all are done.
-const PROBES: usize = 64;
+/// Records whose near duplicates are sought at a time, for each thread. What is found for them waits until all are done.
+const PROBES: usize = 4;
 
 impl Snapshot {
     pub(super) fn new(searcher: &Searcher, fields: Fields, settings: &Settings, name: &str) -> Result<Self> {
@@ -113,16 +113,16 @@ impl Snapshot {
     /// The records that the query wants for a set, most similar first, ties in the order in which they came. Records without
     /// values find nothing, and are not found.
     pub fn query(&self, synopsis: Synopsis<'_>, query: &Query) -> Result<Vec<Hit>> {
+        query.size.map_or(Ok(()), Synopsis::check_size)?;
         let mut hits = self.near(synopsis, query)?;
         let measure = query.condition.measure();
-        let sign = if measure.is_distance() { 1.0 } else { -1.0 };
-        hits.sort_by(|a, b| (sign * a.similarity).total_cmp(&(sign * b.similarity)).then(a.number.cmp(&b.number)));
+        hits.sort_by(|a, b| measure.order(a.similarity, b.similarity).then(a.number.cmp(&b.number)));
         Ok(hits)
     }
 
     /// The same in no order.
     fn near(&self, synopsis: Synopsis<'_>, query: &Query) -> Result<Vec<Hit>> {
-        let k = query.size.unwrap_or(self.k).min(self.k);
+        let k = query.size.unwrap_or(self.k).min(self.k).min(synopsis.size());
         let synopsis = synopsis.truncated(k);
         let (mut hits, mut buffer) = (Vec::new(), Vec::new());
         if synopsis.values().is_empty() {
@@ -207,7 +207,7 @@ impl Snapshot {
         let (ids, mut synopses) = self.load(size)?;
         let right = other.map(|other| other.load(Some(synopses.size()))).transpose()?;
         if let Some((_, right)) = &right {
-            synopses = self.alike(synopses, right)?;
+            synopses = Synopses::beside(&synopses, right).map_err(Error::from)?;
         }
         let options = JoinOptions {
             measure: condition.measure(),
@@ -228,8 +228,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// How many pairs within this index, or of this one and another, each of the conditions accepts, of which the first accepts
-    /// most. They are counted in one pass, and none is kept.
+    /// How many pairs within this index, or of this one and another, each of the conditions accepts. They are counted in one pass,
+    /// and none is kept.
     pub fn count(
         &self,
         other: Option<&Self>,
@@ -240,17 +240,9 @@ impl Snapshot {
         let (_, mut synopses) = self.load(size)?;
         if let Some(other) = other {
             let (_, right) = other.load(Some(synopses.size()))?;
-            synopses = self.alike(synopses, &right)?;
+            synopses = Synopses::beside(&synopses, &right)?;
         }
         Ok(twinset::count_estimates(&synopses, conditions, run)?)
-    }
-
-    /// Two collections of synopses as one, with the smaller k of both.
-    fn alike(&self, left: Synopses, right: &Synopses) -> Result<Synopses> {
-        let mut both = Synopses::new(left.size().min(right.size()))?;
-        (0..left.len()).for_each(|record| both.push(left.get(record)));
-        both.append(right);
-        Ok(both)
     }
 
     /// The same as [`join`](Self::join), by a query for each record of this index, on all threads.
@@ -282,7 +274,8 @@ impl Snapshot {
         run.begin("join", Some(places.len() as u64));
         let size = query.size.unwrap_or(self.k).min(self.k).min(searched.k);
         let query = Query { size: Some(size), ..*query };
-        for probes in places.chunks(PROBES) {
+        let threads = run.install(rayon::current_num_threads).map_err(Error::from)?;
+        for probes in places.chunks(PROBES * threads) {
             run.check().map_err(Error::from)?;
             let found = run.install(|| {
                 let hits = probes.par_iter().map(|&(number, Place { segment, document })| {
@@ -341,7 +334,7 @@ impl Snapshot {
                     }
                 }
                 let (id, _) = segment.stored(document)?;
-                if segment.find(&id)? != Some(document) {
+                if self.number_of(&id)? != Some(segment.number(document)) || segment.find(&id)? != Some(document) {
                     damages.push(format!("there are several records `{id}`"));
                 }
                 if damages.len() >= MOST_DAMAGES {

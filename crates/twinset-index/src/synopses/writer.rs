@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+use tantivy::directory::Directory;
 use tantivy::indexer::LogMergePolicy;
 use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::{Synopsis, SynopsisBuilder};
 
-use super::{Found, Snapshot, State, SynopsisIndex, state, term};
+use super::{Found, Snapshot, State, SynopsisIndex, reader, state, term};
 use crate::change::check_id;
-use crate::{Added, Error, Result};
+use crate::{Added, Error, Result, Settings};
 
 /// A record that is to be kept.
 #[derive(Debug, Clone)]
@@ -34,7 +35,7 @@ impl SynopsisIndex {
     /// Adds records, all of them or none; one whose id exists takes the place of the old one. With `merge` its values are added to
     /// those that are there instead. Of records with the same id the last counts, or with `merge` all together.
     pub fn add(&mut self, records: Vec<Entry>, merge: bool) -> Result<Added> {
-        let given = records.len() as u64;
+        let (given, mut has_merged) = (records.len() as u64, false);
         let mut order: Vec<Entry> = Vec::with_capacity(records.len());
         let mut places: HashMap<String, usize> = HashMap::with_capacity(records.len());
         for record in records {
@@ -44,24 +45,31 @@ impl SynopsisIndex {
                     places.insert(record.id.clone(), order.len());
                     order.push(record);
                 }
-                Some(&place) if merge => order[place].take_in(record),
+                Some(&place) if merge => {
+                    has_merged = true;
+                    order[place].take_in(record);
+                }
                 Some(&place) => order[place] = record,
             }
         }
         let mut replaced = 0;
         self.change(|index, writer, snapshot, state| {
+            state.merged |= has_merged;
             let was_empty = snapshot.is_empty();
             for mut record in order {
                 let mut number = None;
                 if !was_empty && merge {
                     if let Some(old) = snapshot.find(&record.id)? {
                         number = Some(old.number);
-                        record.join(old, index.settings.size());
+                        let mut merged = old.into_entry(&index.settings)?;
+                        merged.take_in(record);
+                        record = merged;
                     }
                 } else if !was_empty {
                     number = snapshot.number_of(&record.id)?;
                 }
                 if number.is_some() {
+                    state.merged |= merge;
                     replaced += 1;
                     writer.delete_term(Term::from_field_text(index.fields.id, &record.id));
                 }
@@ -113,6 +121,8 @@ impl SynopsisIndex {
             let mut commit = writer.prepare_commit().map_err(failed)?;
             commit.set_payload(&next.to_json());
             commit.commit().map_err(failed)?;
+            // The new state is there now; that its name survives a power failure is all that this adds.
+            let _ = self.index.directory().sync_directory();
             Ok(())
         });
         match changed {
@@ -128,9 +138,19 @@ impl SynopsisIndex {
         if let Some(writer) = self.writer.take() {
             return Ok(writer);
         }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-        let writer = self.index.writer_with_num_threads(threads, threads * MEMORY);
-        let writer: IndexWriter = writer.map_err(|error| Error::index(&self.name, in_words(&error)))?;
+        let failed = |error: TantivyError| Error::index(&self.name, in_words(&error));
+        let writer = loop {
+            // Which files there are is read when an index is opened, and another process may have changed them since.
+            let index = tantivy::Index::open_in_dir(&self.path).map_err(failed)?;
+            let opened = index.load_metas().map_err(failed)?.opstamp;
+            let threads = self.threads.clamp(1, 8);
+            let writer: IndexWriter = index.writer_with_num_threads(threads, threads * MEMORY).map_err(failed)?;
+            if index.load_metas().map_err(failed)?.opstamp == opened {
+                self.reader = reader(&index).map_err(failed)?;
+                self.index = index;
+                break writer;
+            }
+        };
         let mut policy = LogMergePolicy::default();
         policy.set_del_docs_ratio_before_merge(MOST_DELETED);
         writer.set_merge_policy(Box::new(policy));
@@ -158,21 +178,21 @@ impl SynopsisIndex {
 }
 
 impl Entry {
-    /// Adds what another record of the same id has.
-    fn take_in(&mut self, mut other: Self) {
-        self.synopsis.merge(other.synopsis.synopsis());
-        self.bytes += other.bytes;
-        self.extra.extend(other.extra);
+    /// Adds what a later record of the same id has.
+    fn take_in(&mut self, mut later: Self) {
+        self.synopsis.merge(later.synopsis.synopsis());
+        self.bytes += later.bytes;
+        self.extra.extend(later.extra);
     }
+}
 
-    /// Adds what was kept of it before.
-    fn join(&mut self, mut old: Found, k: u32) {
-        if let Some(synopsis) = Synopsis::new(&old.values, k, old.is_complete) {
-            self.synopsis.merge(synopsis);
-        }
-        self.bytes += old.bytes;
-        old.extra.append(&mut self.extra);
-        self.extra = old.extra;
+impl Found {
+    /// As it was given once.
+    fn into_entry(self, settings: &Settings) -> Result<Entry> {
+        let mut synopsis = SynopsisBuilder::new(settings.size())?;
+        let kept = Synopsis::new(&self.values, settings.size(), self.is_complete);
+        synopsis.merge(kept.ok_or_else(|| Error::Usage(format!("the synopsis of record `{}` is damaged", self.id)))?);
+        Ok(Entry { id: self.id, synopsis, bytes: self.bytes, extra: self.extra })
     }
 }
 

@@ -80,9 +80,7 @@ impl<'a> Values<'a> {
                 row.extend([similarity, low, high].map(Value::Real));
             }
             // A record is like itself, even if it has no token.
-            Self::Estimated(measure, ..) if left == right && !measure.is_count() => {
-                row.extend([1.0; 3].map(Value::Real))
-            }
+            Self::Estimated(..) if left == right => row.extend([value; 3].map(Value::Real)),
             Self::Estimated(_, intervals, synopses) => {
                 let comparison = synopses.get(left as usize).compare(synopses.get(right as usize));
                 let Interval { similarity, low, high } = intervals.of(&comparison);

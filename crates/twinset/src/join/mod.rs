@@ -107,7 +107,8 @@ impl Input<'_> {
         if let Self::Synopses(synopses) = self {
             let condition = options.condition().ok()?;
             let comparison = synopses.get(record as usize).compare(synopses.get(record as usize));
-            return condition.accepts(&comparison).then(|| comparison.value(options.measure));
+            let is_pair = comparison.left > 0 && condition.accepts(&comparison);
+            return is_pair.then(|| comparison.value(options.measure));
         }
         let (size, is_edit) = (self.size(record), options.measure == Measure::Edit);
         let is_pair = (options.empty || size > 0) && (is_edit || bounds.accepts(size, size, size));
@@ -206,7 +207,9 @@ pub(crate) fn join(
             Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches, None), kept)
         }
         (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, wanted, run)?,
-        (Input::Synopses(sets), measure) if measure != Measure::Edit => synopses::join(sets, bounds, options, run)?,
+        (Input::Synopses(sets), measure) if measure != Measure::Edit => {
+            synopses::join(sets, bounds, options, wanted, run)?
+        }
         _ => return Err(Error::WrongInput { measure: options.measure }),
     };
     joined.stats.seconds.join = begin.elapsed().as_secs_f64();

@@ -6,16 +6,24 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rayon::prelude::*;
+
 use super::grouped::{Estimates, Grouped};
 use super::groups::Groups;
 use super::probe::{Match, Refine, Task};
 use super::sets::OrderedSets;
-use super::{JoinOptions, Joined, Kept, find};
+use super::{JoinOptions, Joined, Kept, Wanted, find};
 use crate::model::{
-    Bounds, Collections, Comparison, Condition, Measure, Result, Run, Stats, Synopses, Synopsis, TokenSets,
+    Bounds, Collections, Comparison, Condition, Error, Measure, Result, Run, Stats, Synopses, Synopsis, TokenSets,
 };
 
-pub(super) fn join(synopses: &Synopses, bounds: &Bounds, options: &JoinOptions, run: &Run) -> Result<Joined> {
+pub(super) fn join(
+    synopses: &Synopses,
+    bounds: &Bounds,
+    options: &JoinOptions,
+    wanted: Wanted,
+    run: &Run,
+) -> Result<Joined> {
     // With `top` the threshold is another than that of the options.
     let condition = JoinOptions { threshold: Some(bounds.threshold()), ..options.clone() }.condition()?;
     let (sets, groups) = grouped(synopses, run)?;
@@ -25,53 +33,63 @@ pub(super) fn join(synopses: &Synopses, bounds: &Bounds, options: &JoinOptions, 
         false => f64::NAN,
     };
     let values = |x: u32, y: u32| pairs.rows(x, y).map(|row| row.map_or(f64::NAN, |comparison| value(&comparison)));
-    let refine = |matches: &mut Vec<Match>| {
-        matches.retain(|found| values(found.x, found.y).iter().any(|value| !value.is_nan()));
+    let counts = [AtomicU64::new(0)];
+    let (mut matches, stats) = match wanted {
+        Wanted::Count => {
+            let count = |matches: &mut Vec<Match>| pairs.tally(matches, &[condition], &counts);
+            candidates(&sets, &groups, &condition, options, &count, synopses.size(), run)?
+        }
+        Wanted::All | Wanted::Best(_) => {
+            let refine = |matches: &mut Vec<Match>| {
+                matches.retain(|found| values(found.x, found.y).iter().any(|value| !value.is_nan()));
+            };
+            candidates(&sets, &groups, &condition, options, &refine, synopses.size(), run)?
+        }
     };
-    let (mut matches, stats) = candidates(&sets, &groups, &condition, options, &refine, synopses.size(), run)?;
-    let mut between = Vec::new();
-    for found in matches.iter_mut().flatten() {
-        found.overlap = between.len() as u32;
-        between.push(values(found.x, found.y));
+    let of_list = |list: &Vec<Match>| list.iter().map(|found| values(found.x, found.y)).collect::<Vec<_>>();
+    let between = matches.par_iter().map(of_list).collect::<Vec<_>>().concat();
+    if between.len() > u32::MAX as usize {
+        return Err(Error::TooMany { what: "pairs of different synopses", limit: u64::from(u32::MAX) });
     }
+    (0..).zip(matches.iter_mut().flatten()).for_each(|(place, found)| found.overlap = place);
     let within =
         (0..groups.len() as u32).map(|group| Some(value(&pairs.within(group))).filter(|value| !value.is_nan()));
     let estimates = Estimates { between, within: within.collect() };
     let sizes = (0..groups.len() as u32).map(|group| pairs.of_group(group).values().len() as u32).collect();
     let grouped = Grouped::new(options.measure, bounds, groups, sizes, matches, Some(estimates));
-    Ok(Joined::new(options.measure, grouped, Kept { best: None, counted: 0, stats }))
+    let [counted] = counts.map(AtomicU64::into_inner);
+    Ok(Joined::new(options.measure, grouped, Kept { best: None, counted, stats }))
 }
 
-/// How many rows each of the conditions accepts, the first of which accepts all that others do. No pair is kept.
+/// How many rows each of the conditions accepts, which are of one measure. No pair is kept.
 pub(crate) fn count(synopses: &Synopses, conditions: &[Condition], run: &Run) -> Result<Vec<u64>> {
-    let Some(laxest) = conditions.first() else { return Ok(Vec::new()) };
+    let order = |a: &&Condition, b: &&Condition| {
+        a.measure().order(a.lowest().as_f64(), b.lowest().as_f64()).then(b.min_overlap().cmp(&a.min_overlap()))
+    };
+    let Some(laxest) = conditions.iter().max_by(order) else { return Ok(Vec::new()) };
     let (sets, groups) = grouped(synopses, run)?;
     let pairs = Pairs { synopses, groups: &groups };
-    let members = |group: u32| groups.members(group).len() as u64;
     let counts: Vec<AtomicU64> = conditions.iter().map(|_| AtomicU64::new(0)).collect();
-    let tally = |comparison: &Comparison, rows: u64| {
-        for (condition, count) in conditions.iter().zip(&counts) {
-            if condition.accepts(comparison) {
-                count.fetch_add(rows, Ordering::Relaxed);
-            }
-        }
-    };
-    // A pair of a symmetric measure is one row, in whichever order its records stand.
-    let is_directed = laxest.measure() == Measure::Containment || synopses.collections() == Collections::Two;
-    let refine = |matches: &mut Vec<Match>| {
-        for found in matches.drain(..) {
-            let rows = pairs.rows(found.x, found.y).into_iter().flatten().take(if is_directed { 2 } else { 1 });
-            rows.for_each(|row| tally(&row, members(found.x) * members(found.y)));
-        }
-    };
-    candidates(&sets, &groups, laxest, &JoinOptions::default(), &refine, synopses.size(), run)?;
+    let count = |matches: &mut Vec<Match>| pairs.tally(matches, conditions, &counts);
+    candidates(&sets, &groups, laxest, &JoinOptions::default(), &count, synopses.size(), run)?;
     if synopses.collections() == Collections::One {
         for group in 0..groups.len() as u32 {
-            let ordered = members(group) * (members(group) - 1);
-            tally(&pairs.within(group), if is_directed { ordered } else { ordered / 2 });
+            let members = groups.members(group).len() as u64;
+            let rows = members * (members - 1);
+            let rows = if laxest.measure() == Measure::Containment { rows } else { rows / 2 };
+            tally(&pairs.within(group), rows, conditions, &counts);
         }
     }
     Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
+}
+
+/// Adds rows to the counts of the conditions that accept them.
+fn tally(comparison: &Comparison, rows: u64, conditions: &[Condition], counts: &[AtomicU64]) {
+    for (condition, count) in conditions.iter().zip(counts) {
+        if condition.accepts(comparison) {
+            count.fetch_add(rows, Ordering::Relaxed);
+        }
+    }
 }
 
 fn grouped(synopses: &Synopses, run: &Run) -> Result<(TokenSets, Groups)> {
@@ -100,6 +118,17 @@ impl<'a> Pairs<'a> {
             Collections::One => [Some(comparison), Some(comparison.swapped())],
             Collections::Two if is_left => [Some(comparison), None],
             Collections::Two => [None, Some(comparison.swapped())],
+        }
+    }
+
+    /// Takes these matches away, and counts the rows that they stand for.
+    fn tally(&self, matches: &mut Vec<Match>, conditions: &[Condition], counts: &[AtomicU64]) {
+        // A pair of a symmetric measure is one row, in whichever order its records stand.
+        let is_directed = conditions.iter().any(|condition| condition.measure() == Measure::Containment);
+        for Match { x, y, .. } in matches.drain(..) {
+            let members = |group: u32| self.groups.members(group).len() as u64;
+            let rows = self.rows(x, y).into_iter().flatten().take(if is_directed { 2 } else { 1 });
+            rows.for_each(|row| tally(&row, members(x) * members(y), conditions, counts));
         }
     }
 

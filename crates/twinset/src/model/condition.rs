@@ -28,10 +28,16 @@ impl Condition {
         Ok(Self { measure, threshold, bounds, lowered: (threshold, bounds), min_overlap })
     }
 
-    /// The same, but estimates may be as low as this. What is no estimate must reach the threshold itself.
+    /// The same, but estimates may be as low as this, and the overlap is not estimated. What is no estimate must fulfil the whole
+    /// condition. A threshold that is not lower changes nothing.
     pub fn lowered(self, threshold: Threshold) -> Result<Self> {
         let bounds = Bounds::new(self.measure, threshold, Collections::Two)?;
-        Ok(Self { lowered: (threshold, bounds), ..self })
+        let is_laxer = self.measure.order(self.threshold.as_f64(), threshold.as_f64()).is_lt();
+        Ok(if is_laxer { Self { lowered: (threshold, bounds), ..self } } else { self })
+    }
+
+    fn is_lowered(&self) -> bool {
+        self.lowered.0 != self.threshold
     }
 
     /// The measure.
@@ -72,7 +78,8 @@ impl Condition {
             true => self.measure.reaches(comparison.value(self.measure), threshold.as_f64()),
             false => comparison.common > 0 && bounds.accepts(comparison.left, comparison.right, comparison.common),
         };
-        is_alike && (self.min_overlap == 0 || comparison.value(Measure::Overlap) >= f64::from(self.min_overlap))
+        let is_free = self.min_overlap == 0 || self.is_lowered() && !comparison.is_exact();
+        is_alike && (is_free || comparison.value(Measure::Overlap) >= f64::from(self.min_overlap))
     }
 
     /// How many values a synopsis must share with one of so many values, so that the pair can be accepted; k is the size of

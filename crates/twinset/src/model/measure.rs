@@ -78,6 +78,11 @@ impl Measure {
         }
     }
 
+    /// The order of values from the most alike down.
+    pub fn order(self, a: f64, b: f64) -> std::cmp::Ordering {
+        if self.is_distance() { a.total_cmp(&b) } else { b.total_cmp(&a) }
+    }
+
     /// Whether the first value means more alike than the second.
     pub(crate) fn is_better(self, value: f64, than: f64) -> bool {
         if self.is_distance() { value < than } else { value > than }

@@ -32,10 +32,13 @@ impl Synopses {
         self.are_complete.push(synopsis.is_complete());
     }
 
-    /// Adds those of all records of another, which become the right collection if they are so far one.
-    pub fn append(&mut self, others: &Self) {
-        self.left = Some(self.ends.len() as u32);
-        (0..others.len()).for_each(|record| self.push(others.get(record)));
+    /// Two collections as the left and the right one, with the smaller k of both.
+    pub fn beside(left: &Self, right: &Self) -> Result<Self> {
+        let mut both = Self::new(left.size.min(right.size))?;
+        for side in [left, right] {
+            (0..side.len()).for_each(|record| both.push(side.get(record)));
+        }
+        Ok(both.split_at(left.len() as u32))
     }
 
     /// The same records as two collections, the first `left` of them being the left one.

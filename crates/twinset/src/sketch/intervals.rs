@@ -17,10 +17,14 @@ use crate::model::{Comparison, Measure, Synopsis, share_below};
 /// about the shares, so the intervals of both combine to that of their product.
 pub struct Intervals {
     measure: Measure,
-    shares: HashMap<(u32, u32), (f64, f64)>,
-    /// For a number of values, quantiles of the gamma distribution with that shape.
-    quantiles: HashMap<u32, (f64, f64)>,
+    /// What was computed for numbers and tails, as these repeat.
+    shares: HashMap<(u32, u32, u64), (f64, f64)>,
+    /// The same of quantiles of the gamma distribution, by its shape and the tail.
+    quantiles: HashMap<(u32, u64), (f64, f64)>,
 }
+
+/// So many are remembered.
+const REMEMBERED: usize = 100_000;
 
 /// One side of what an interval may miss.
 const TAIL: f64 = 0.025;
@@ -85,13 +89,15 @@ impl Intervals {
 
     /// A share of which a sample of `of` has `counted`.
     fn share(&mut self, counted: u32, of: u32, tail: f64) -> (f64, f64) {
-        // A measure asks for one tail only.
-        *self.shares.entry((counted, of)).or_insert_with(|| share(counted, of, tail))
+        if self.shares.len() > REMEMBERED {
+            self.shares.clear();
+        }
+        *self.shares.entry((counted, of, tail.to_bits())).or_insert_with(|| share(counted, of, tail))
     }
 
     /// How many values there are if the k-th smallest is this one.
     fn count(&mut self, k: u32, kth: u64, tail: f64) -> (f64, f64) {
-        let (low, high) = *self.quantiles.entry(k).or_insert_with(|| gamma_quantiles(k, tail));
+        let (low, high) = *self.quantiles.entry((k, tail.to_bits())).or_insert_with(|| gamma_quantiles(k, tail));
         let below = share_below(kth);
         if below < 1e-6 {
             // So few values are as small that their number has the distribution of Poisson, as good as exactly.

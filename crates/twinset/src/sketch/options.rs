@@ -77,6 +77,23 @@ impl EstimateOptions {
         }
     }
 
+    /// Refuses options of other methods.
+    pub fn check_method(&self) -> Result<()> {
+        let Self { method, permutations, agree, probability, verify, seed, size, labels } = self.clone();
+        let own = match method {
+            Method::Exact => Self::default(),
+            Method::Sketch => Self { method, permutations, agree, probability, verify, seed, ..Self::default() },
+            Method::Labels => Self { method, probability, seed, labels, ..Self::default() },
+            Method::Synopses => Self { method, probability, verify, seed, size, ..Self::default() },
+        };
+        if own == *self {
+            return Ok(());
+        }
+        let expected = "a method for all of these options: --permutations and --agree are for --method sketch, --trees and --bits for --method \
+                        labels, --size for --method synopses, --verify for sketch and synopses, --probability and --seed for all three";
+        Err(Error::BadOption { text: format!("--method {method}"), expected })
+    }
+
     /// What a join by labels looks for: the same, in labels.
     pub fn of_labels(&self, join: &JoinOptions) -> Result<JoinOptions> {
         let bad = |text: String, expected| Err(Error::BadOption { text, expected });
@@ -107,6 +124,9 @@ impl EstimateOptions {
             return bad("--empty".to_owned(), "for synopses: a record without tokens has none");
         }
         Synopsis::check_size(self.size)?;
+        if !(self.probability > 0.0 && self.probability < 1.0) {
+            return bad(self.probability.to_string(), "a probability between 0 and 1");
+        }
         let is_promised = matches!(join.measure, Measure::Jaccard | Measure::Dice);
         let lowest = join.threshold.filter(|_| is_promised).map(|threshold| {
             lowest_estimate(&Condition::new(join.measure, threshold, 0)?, self.size, self.probability)

@@ -131,7 +131,11 @@ pub fn lowest_estimate(condition: &Condition, k: u32, probability: f64) -> Resul
     if !(probability > 0.0 && probability < 1.0) {
         return Err(Error::BadOption { text: probability.to_string(), expected: "a probability between 0 and 1" });
     }
-    let (agree, k) = (u64::from(agreement(jaccard, k, probability)?), u64::from(k));
+    let agree = agreement(jaccard, k, probability).map_err(|_| Error::BadOption {
+        text: format!("synopses of {k} values"),
+        expected: "enough to find such pairs with that probability; raise --size, or ask for less",
+    })?;
+    let (agree, k) = (u64::from(agree), u64::from(k));
     let lowest = match measure {
         Measure::Dice => Threshold::new(2 * agree, k + agree)?,
         _ => Threshold::new(agree, k)?,
