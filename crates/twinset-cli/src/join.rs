@@ -201,8 +201,12 @@ impl Join {
             "{} ({} {}), {} ({} different)",
             count(stats.records, "record"),
             stats.distinct_sets,
-            if stats.without_partner > 0 { "different ones took part" } else { "different" },
-            count(stats.tokens, "token"),
+            match self.estimate.method {
+                Method::Synopses => "different synopses",
+                _ if stats.without_partner > 0 => "different ones took part",
+                _ => "different",
+            },
+            count(stats.tokens, if self.estimate.method == Method::Synopses { "value" } else { "token" }),
             stats.distinct_tokens,
         )];
         lines.extend(notes(&self.read, &self.tokens, self.join.measure, collection, stats));

@@ -156,11 +156,14 @@ impl<'a> Search<'a> {
                     "those of records with more tokens than that are estimates"
                 };
                 let found = match (threshold, self.joined.estimates.lowest) {
-                    (Some(_), Some(_)) => {
-                        format!(
-                            "a pair on the threshold is found with probability {} at least; ",
-                            self.estimate.probability
-                        )
+                    (Some(threshold), Some(lowest)) => {
+                        let jaccard = |value: f64| match self.wanted.measure {
+                            Measure::Dice => value / (2.0 - value),
+                            _ => value,
+                        };
+                        let agree = (jaccard(lowest.as_f64()) * f64::from(self.estimate.size)).round() as u32;
+                        let found = twinset::found_by_agreement(jaccard(threshold.as_f64()), agree, self.estimate.size);
+                        format!("a pair on the threshold is found with probability {found:.3} at least; ")
                     }
                     (Some(_), None) => {
                         "how surely a pair on the threshold is found cannot be said for this measure; ".to_owned()

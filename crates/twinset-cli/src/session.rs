@@ -69,11 +69,13 @@ impl Session {
         if self.bar.is_none() {
             return;
         }
+        // Standard error may be closed, which is no reason to fail.
+        let mut error = std::io::stderr().lock();
         for line in lines {
-            eprintln!("{line}");
+            let _ = writeln!(error, "{line}");
         }
         let memory = peak_memory().map(|bytes| format!(", {} of memory", bytes_in_words(bytes)));
-        eprintln!("{:.2} s{}", self.begin.elapsed().as_secs_f64(), memory.unwrap_or_default());
+        let _ = writeln!(error, "{:.2} s{}", self.begin.elapsed().as_secs_f64(), memory.unwrap_or_default());
     }
 }
 

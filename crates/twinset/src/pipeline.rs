@@ -200,6 +200,8 @@ pub fn dedup_joined(
 /// Of the pairs that estimates found, those whose token sets really reach the threshold, with their exact values.
 pub fn verify(joined: &Joined, input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined> {
     let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, input.collections())?;
+    // A row of containment has its direction already.
+    let bounds = bounds.one_way();
     joined.verified(input, &bounds, options.measure, run)
 }
 

@@ -61,6 +61,9 @@ impl Count {
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
         }
         self.asked.check_written(&self.path, &[], &self.output)?;
+        if let (Some(_), [path]) = (&other, self.asked.paths()) {
+            self.asked.check_written(&path.display().to_string(), &[], &self.output)?;
+        }
         let (output, format) = self.output.open()?;
         let mut table = Table::create(output, format, [("threshold", Kind::Text), ("pairs", Kind::Whole)])?;
         let thresholds = self.threshold.clone();

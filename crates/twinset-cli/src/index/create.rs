@@ -26,7 +26,7 @@ pub(crate) struct Create {
     kind: Kind,
     #[command(flatten)]
     labels: LabelOptions,
-    /// How many values a synopsis has (default: 128); records with fewer tokens are compared exactly
+    /// How many values a synopsis has (default: 128); records with no more tokens are compared exactly
     #[arg(long, value_name = "K", help_heading = "Method")]
     size: Option<u32>,
     /// The seed of the hash functions; keep it secret where records may come from an enemy

@@ -30,7 +30,10 @@ pub(super) struct EstimateArgs {
     /// Check what was found against the originals: what was added; for a join of two indexes, once for each
     #[arg(long, value_name = "INPUT", help_heading = "Synopses")]
     pub(super) originals: Vec<PathBuf>,
-    /// Miss at most 1 - R of the pairs on the threshold, by looking for lower estimates; needs --originals
+    /// The field of --originals with the ids, where --id names a record
+    #[arg(long, value_name = "FIELD", requires = "originals", help_heading = "Synopses")]
+    pub(super) originals_id: Option<String>,
+    /// Miss at most 1 - R of the pairs on the threshold, by looking for lower estimates (jaccard, dice); needs --originals
     #[arg(long, value_name = "R", requires = "originals", help_heading = "Synopses")]
     pub(super) recall: Option<f64>,
 }
@@ -40,8 +43,8 @@ pub(super) fn missed(query: &Query) -> String {
     let missed = (query.way == Way::Optimistic).then(|| misses(&query.condition, query.size.unwrap_or(u32::MAX)).ok());
     missed.flatten().map_or(String::new(), |(by_chebyshev, exactly)| {
         format!(
-            "; optimistic misses a record on the threshold with probability {exactly:.4} at most ({by_chebyshev:.2} by Chebyshev's \
-             inequality)"
+            "; optimistic misses a record whose estimate is on the threshold with probability {exactly:.4} at most ({by_chebyshev:.2} by \
+             Chebyshev's inequality)"
         )
     })
 }

@@ -53,7 +53,10 @@ impl Join {
         let session = self.session.begin();
         let index = Kept::open(&self.path)?;
         let other = self.other.as_deref().map(Kept::open).transpose()?;
-        check_written(&self.path, &files(&self.estimate.originals, &self.read), [&self.output.output])?;
+        let originals = files(&self.estimate.originals, &self.read);
+        for path in [Some(&self.path), self.other.as_ref()].into_iter().flatten() {
+            check_written(path, &originals, [&self.output.output, &self.read.rejects])?;
+        }
         match two(index, other)? {
             Two::Labels(index, other) => self.run_labels(index, other, &session),
             Two::Synopses(index, other) => self.run_synopses(&index, other.as_deref(), &session),
@@ -113,7 +116,7 @@ impl Join {
                 }
                 Ok(())
             })?;
-            let originals = self.originals(index, other, ids, &session.run)?;
+            let originals = self.originals((index, other), snapshots, ids, &session.run)?;
             let of_right = originals.1.as_ref().unwrap_or(&originals.0);
             let condition = self.estimate.condition(self.threshold)?;
             each_pair_of_synopses(snapshots, &self.estimate, &query, &session.run, |left, right, _| {
@@ -138,19 +141,21 @@ impl Join {
     /// What was added to the index, and to the other if there are two.
     fn originals(
         &self,
-        index: &SynopsisIndex,
-        other: Option<&SynopsisIndex>,
+        (index, other): (&SynopsisIndex, Option<&SynopsisIndex>),
+        snapshots: (&Snapshot, Option<&Snapshot>),
         (mut left, right): (HashSet<String>, HashSet<String>),
         run: &Run,
     ) -> anyhow::Result<(Originals, Option<Originals>)> {
-        let read = |paths: &[PathBuf], index, ids| Originals::read(paths, &self.read, index, ids, run);
-        match (other, self.estimate.originals.as_slice()) {
+        let id = self.estimate.originals_id.clone().or(self.read.id.clone());
+        let how = ReadOptions { id, ..self.read.clone() };
+        let read = |paths: &[PathBuf], index, ids| Originals::read((paths, &how), index, ids, run);
+        match (other.zip(snapshots.1), self.estimate.originals.as_slice()) {
             (None, all) => {
                 left.extend(right);
-                Ok((read(all, index, &left)?, None))
+                Ok((read(all, (index, snapshots.0), &left)?, None))
             }
             (Some(other), [of_index, of_other]) => {
-                let of_index = read(std::slice::from_ref(of_index), index, &left)?;
+                let of_index = read(std::slice::from_ref(of_index), (index, snapshots.0), &left)?;
                 Ok((of_index, Some(read(std::slice::from_ref(of_other), other, &right)?)))
             }
             _ => {

@@ -11,6 +11,7 @@ mod query;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use clap::{Args, Subcommand};
 use twinset::{TokenHasher, TokenOptions};
@@ -54,6 +55,27 @@ enum Command {
 
 impl Index {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        // A damaged file can make the code that reads it panic. That is told like any other error.
+        static SAID: Mutex<String> = Mutex::new(String::new());
+        std::panic::set_hook(Box::new(|panic| {
+            if let Ok(mut said) = SAID.lock()
+                && said.is_empty()
+            {
+                *said = panic.to_string().replace('\n', " ");
+            }
+        }));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run_command()));
+        drop(std::panic::take_hook());
+        done.unwrap_or_else(|_| {
+            let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
+            Err(anyhow::anyhow!(
+                "the index is damaged, or twinset has a fault ({said}); `twinset index check` tells what is damaged, which must be restored \
+                 from a copy"
+            ))
+        })
+    }
+
+    fn run_command(self) -> anyhow::Result<()> {
         match self.command {
             Command::Create(create) => create.run(),
             Command::Add(add) => add.run(),
@@ -99,10 +121,18 @@ fn check_written<'a>(
     outputs: impl IntoIterator<Item = &'a Option<PathBuf>>,
 ) -> twinset_io::Result<()> {
     let home = Path::new(path);
-    let own = [home.to_owned(), home.join("labels.sqlite"), home.join("meta.json")];
-    let inputs: Vec<PathBuf> = inputs.iter().chain(&own).cloned().collect();
-    let outputs = outputs.into_iter().flatten().map(PathBuf::as_path);
-    check_outputs(outputs.filter(|output| output.as_os_str() != "-"), &inputs)
+    let inputs: Vec<PathBuf> = inputs.iter().cloned().chain([home.to_owned()]).collect();
+    let outputs: Vec<&Path> =
+        outputs.into_iter().flatten().map(PathBuf::as_path).filter(|path| path.as_os_str() != "-").collect();
+    let place =
+        |folder: &Path| std::fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).ok();
+    let within = |output: &&&Path| place(home).is_some_and(|home| output.parent().and_then(place) == Some(home));
+    if let Some(output) = outputs.iter().find(within) {
+        let reason =
+            format!("{}: this lies in the index, where nothing else may be; name another file", output.display());
+        return Err(twinset_io::Error::Usage(reason));
+    }
+    check_outputs(outputs, &inputs)
 }
 
 /// Turns texts into token hashes as the index wants them. Token options that are given must be those of the index.

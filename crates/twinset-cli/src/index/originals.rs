@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use twinset::{Run, Synopsis, TokenOptions};
-use twinset_index::synopses::SynopsisIndex;
+use twinset::{Run, Synopsis, SynopsisBuilder, TokenOptions, synopsis_value};
+use twinset_index::synopses::{Snapshot, SynopsisIndex};
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};
 
@@ -22,9 +22,8 @@ impl Originals {
     /// Reads the records of these ids. Where an id occurs again, the last counts, or, if records of the index were merged, all
     /// together.
     pub(super) fn read(
-        paths: &[PathBuf],
-        read: &ReadOptions,
-        index: &SynopsisIndex,
+        (paths, read): (&[PathBuf], &ReadOptions),
+        (index, snapshot): (&SynopsisIndex, &Snapshot),
         wanted: &HashSet<String>,
         run: &Run,
     ) -> anyhow::Result<Self> {
@@ -46,9 +45,18 @@ impl Originals {
             }
             Ok::<_, anyhow::Error>(())
         })?;
-        for set in sets.values_mut() {
+        for (id, set) in &mut sets {
             set.sort_unstable();
             set.dedup();
+            let mut synopsis = SynopsisBuilder::new(index.settings().size())?;
+            set.iter().for_each(|&hash| synopsis.insert(synopsis_value(hash, index.settings().seed)));
+            let kept = snapshot.find(id)?;
+            if kept.is_none_or(|kept| kept.values != synopsis.synopsis().values()) {
+                let reason = format!(
+                    "record `{id}` of --originals is not what was added; name all that was, in that order, and read it alike"
+                );
+                return Err(Error::Usage(reason).into());
+            }
         }
         Ok(Self { sets })
     }

@@ -98,8 +98,8 @@ impl Asked {
     }
 
     /// How the originals of an index are read, where `--id` may name a record.
-    pub(super) fn read_originals(&self) -> ReadOptions {
-        let id = self.read.id.clone().filter(|_| !self.input.is_empty());
+    fn read_originals(&self, id: Option<&String>) -> ReadOptions {
+        let id = id.or(self.read.id.as_ref().filter(|_| !self.input.is_empty())).cloned();
         ReadOptions { id, rejects: None, ..self.read.clone() }
     }
 
@@ -263,10 +263,20 @@ impl Query {
 
     fn run_synopses(self, index: &SynopsisIndex, session: &Session) -> anyhow::Result<()> {
         self.promise.check_absent()?;
+        let own = ["query", "id", "similarity", "distance", "low", "high"];
+        if let Some((_, name)) = self
+            .show
+            .iter()
+            .enumerate()
+            .find(|(at, name)| own.contains(&name.as_str()) || self.show[..*at].contains(name))
+        {
+            return Err(Error::Usage(format!("--show {name}: there is a column of this name already")).into());
+        }
         let query = self.estimate.query(self.threshold, index.settings().size())?;
         let snapshot = index.snapshot()?;
         self.asked.check_written(&self.path, &self.estimate.originals, &self.output)?;
-        let (rejects, read) = (self.asked.read.rejects.clone(), self.asked.read_originals());
+        let read = self.asked.read_originals(self.estimate.originals_id.as_ref());
+        let rejects = self.asked.read.rejects.clone();
         let (output, format) = self.output.open()?;
         let columns = [("query", Kind::Text), ("id", Kind::Text)].into_iter().chain(self.estimate.columns());
         let columns = columns.map(|(name, kind)| (name.to_owned(), kind));
@@ -299,7 +309,8 @@ impl Query {
                     wanted.insert(snapshot.stored(hit)?.0);
                 }
             }
-            let originals = Originals::read(&self.estimate.originals, &read, index, &wanted, &session.run)?;
+            let from = (self.estimate.originals.as_slice(), &read);
+            let originals = Originals::read(from, (index, &snapshot), &wanted, &session.run)?;
             let condition = self.estimate.condition(self.threshold)?;
             for (name, answer) in waiting {
                 let own = match &answer.hashes {

@@ -34,7 +34,6 @@ pub struct SynopsisIndex {
     path: PathBuf,
     name: String,
     index: tantivy::Index,
-    reader: IndexReader,
     fields: Fields,
     settings: Settings,
     /// While this process changes it.
@@ -144,6 +143,9 @@ impl SynopsisIndex {
         Synopsis::check_size(settings.size())?;
         twinset::TokenHasher::new(&settings.tokens)?;
         let failed = |error: &dyn std::fmt::Display| Error::index(&name, format!("it cannot be made: {error}"));
+        if path.is_file() {
+            return Err(Error::index(&name, "this is a file; name a folder"));
+        }
         fs::create_dir_all(path).map_err(|error| failed(&error))?;
         let mut others = fs::read_dir(path).map_err(|error| failed(&error))?;
         if others.next().is_some() {
@@ -186,7 +188,6 @@ impl SynopsisIndex {
             }
             other => Error::index(&name, format!("it cannot be opened ({other}); restore it from a copy")),
         })?;
-        let failed = |error: TantivyError| Error::index(&name, format!("it cannot be read: {error}"));
         // The version comes first: another one may have another state.
         let settings = Settings::from_json(&payload(&index, &name)?["twinset"].to_string(), &name)?;
         state(&index, &name)?;
@@ -200,9 +201,8 @@ impl SynopsisIndex {
                 "its fields are not those of an index of synopses; restore it from a copy",
             ));
         }
-        let reader = reader(&index).map_err(failed)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { path: path.to_owned(), name, index, reader, fields, settings, writer: None, threads })
+        Ok(Self { path: path.to_owned(), name, index, fields, settings, writer: None, threads })
     }
 
     /// Writes with so many threads.
@@ -238,8 +238,10 @@ impl SynopsisIndex {
 
     /// Its last state, which stays the same whatever is written meanwhile.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        self.reader.reload().map_err(|error| self.failure(&error))?;
-        Snapshot::new(&self.reader.searcher(), self.fields, &self.settings, &self.name)
+        let reader: tantivy::Result<IndexReader> =
+            self.index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
+        let reader = reader.map_err(|error| self.failure(&error))?;
+        Snapshot::new(&reader.searcher(), self.fields, &self.settings, &self.name)
     }
 
     /// What is in it.
@@ -271,7 +273,11 @@ impl SynopsisIndex {
     pub fn damages(&self) -> Result<Vec<String>> {
         let opstamp = || self.index.load_metas().map(|metas| metas.opstamp).ok();
         let before = opstamp();
-        let checked = self.index.validate_checksum().map_err(|error| self.failure(&error));
+        // What is badly damaged makes even that panic.
+        let validated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.index.validate_checksum()));
+        let Ok(checked) = validated.map(|checked| checked.map_err(|error| self.failure(&error))) else {
+            return Ok(vec!["a file is damaged so that its checksum cannot be read".to_owned()]);
+        };
         if opstamp() != before {
             // Files that another process has replaced meanwhile are no damage.
             return self.damages();
@@ -286,13 +292,15 @@ impl SynopsisIndex {
     }
 
     fn failure(&self, error: &TantivyError) -> Error {
-        Error::index(&self.name, format!("it cannot be read: {error}"))
+        let reason = match error {
+            TantivyError::LockFailure(..) => {
+                "it cannot be read, as its lock cannot be taken; reading needs permission to write to the folder"
+                    .to_owned()
+            }
+            other => format!("it cannot be read: {other}"),
+        };
+        Error::index(&self.name, reason)
     }
-}
-
-/// Reads an index; it is told when to look for a newer state.
-fn reader(index: &tantivy::Index) -> tantivy::Result<IndexReader> {
-    index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()
 }
 
 /// What goes with the last state of an index, whatever it is.

@@ -9,7 +9,7 @@ use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::{Synopsis, SynopsisBuilder};
 
-use super::{Found, Snapshot, State, SynopsisIndex, reader, state, term};
+use super::{Found, Snapshot, State, SynopsisIndex, state, term};
 use crate::change::check_id;
 use crate::{Added, Error, Result, Settings};
 
@@ -146,7 +146,6 @@ impl SynopsisIndex {
             let threads = self.threads.clamp(1, 8);
             let writer: IndexWriter = index.writer_with_num_threads(threads, threads * MEMORY).map_err(failed)?;
             if index.load_metas().map_err(failed)?.opstamp == opened {
-                self.reader = reader(&index).map_err(failed)?;
                 self.index = index;
                 break writer;
             }

@@ -38,7 +38,7 @@ pub struct EstimateOptions {
     /// The seed of the permutations; only sketches of the same seed can be compared
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, help_heading = "Method"))]
     pub seed: u64,
-    /// How many values a synopsis has; records with fewer tokens are compared exactly
+    /// How many values a synopsis has; records with no more tokens are compared exactly
     #[cfg_attr(feature = "clap", arg(long, value_name = "K", default_value_t = SYNOPSIS_SIZE, help_heading = "Method"))]
     pub size: u32,
     /// How records are labelled.
@@ -129,7 +129,10 @@ impl EstimateOptions {
         }
         let is_promised = matches!(join.measure, Measure::Jaccard | Measure::Dice);
         let lowest = join.threshold.filter(|_| is_promised).map(|threshold| {
-            lowest_estimate(&Condition::new(join.measure, threshold, 0)?, self.size, self.probability)
+            let condition = Condition::new(join.measure, threshold, 0)?;
+            // Where so much cannot be promised, every pair is taken that shares a value.
+            let lowest = lowest_estimate(&condition, self.size, self.probability);
+            lowest.or_else(|_| Threshold::new(1, u64::from(self.size)))
         });
         let estimates = Estimating { min_overlap: 0, lowest: lowest.transpose()? };
         Ok(JoinOptions { estimates, ..join.clone() })
