@@ -233,18 +233,18 @@ impl Crsi {
                 let ours = begin.elapsed().as_secs_f64();
                 let mut row = vec![size.to_string(), threshold.to_owned(), pairs.to_string(), format!("{ours:.2}")];
                 for way in Way::ALL {
-                    // All features are probes, or the first of them, from which the whole is estimated.
+                    // All features are probes, or the first of them, from which the whole is estimated; what it takes to begin
+                    // is known from one.
                     let records = snapshot.len();
                     let probes = (self.probes as u64).min(records);
-                    let begin = Instant::now();
-                    let mut asked = 0;
-                    let query = Query { way, ..query };
-                    let stopped = snapshot.join_first_by_probes(probes, None, &query, &Run::default(), |_, _, _| {
-                        asked += 1;
-                        Ok::<_, twinset_index::Error>(())
-                    });
-                    stopped?;
-                    let seconds = begin.elapsed().as_secs_f64() * records as f64 / probes as f64;
+                    let taken = |probes: u64| -> anyhow::Result<f64> {
+                        let (begin, query) = (Instant::now(), Query { way, ..query });
+                        let visit = |_: &str, _: &str, _| Ok::<_, twinset_index::Error>(());
+                        snapshot.join_first_by_probes(probes, None, &query, &Run::default(), visit)?;
+                        Ok(begin.elapsed().as_secs_f64())
+                    };
+                    let first = taken(1)?;
+                    let seconds = first + (taken(probes)? - first).max(0.0) * records as f64 / probes as f64;
                     row.push(format!("{seconds:.1} ({:.0}x)", seconds / ours));
                 }
                 rows.push(row);

@@ -12,7 +12,7 @@ use twinset_io::{Error, Prepared, ReadOptions, are_rdf, for_each_record};
 
 use super::kept::Kept;
 use super::{check_written, hasher};
-use crate::session::{SessionOptions, count};
+use crate::session::{Session, SessionOptions, count};
 
 /// Adds records; one whose id exists takes the place of the old one
 #[derive(clap::Args)]
@@ -51,40 +51,70 @@ pub(crate) struct Add {
 /// How many values the synopses of a batch have at most.
 const MOST_VALUES: usize = 20_000_000;
 
-/// What is made of a text for either kind of index.
-enum Made {
-    Labelled(Labelled),
-    Synopsis(SynopsisBuilder, u64),
-}
-
 impl Add {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
         read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
         let mut index = Kept::open(&self.path)?;
-        let mut batch = self.batch as usize;
-        if let Kept::Synopses(opened) = index {
-            // Large synopses are not all in memory at once.
-            batch = batch.min(MOST_VALUES / opened.settings().size() as usize).max(1);
-            let threads = session.run.threads;
-            index = Kept::Synopses(match threads {
-                Some(threads) => Box::new(opened.with_threads(threads)),
-                None => opened,
-            });
-        }
-        if matches!(index, Kept::Labels(_)) && (self.merge || !self.field.is_empty()) {
-            let reason = "--merge and --field are for indexes of synopses (twinset index create --kind synopses)";
-            return Err(Error::Usage(reason.to_owned()).into());
-        }
+        let (settings, name, has_records) = (index.settings().clone(), index.name().to_owned(), index.len()? > 0);
+        let about = (&settings, name.as_str(), has_records);
+        let lines = match index {
+            Kept::Labels(_) if self.merge || !self.field.is_empty() => {
+                let reason = "--merge and --field are for indexes of synopses (twinset index create --kind synopses)";
+                return Err(Error::Usage(reason.to_owned()).into());
+            }
+            Kept::Labels(mut index) => {
+                let labeler = Labeler::new(settings.labels(), settings.seed)?;
+                let make = |hasher: &TokenHasher, text: &str| {
+                    Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?))
+                };
+                self.add(&session, about, make, |records| {
+                    let named = records.into_iter().map(|record| Labelled { id: record.name(), ..record.content });
+                    Ok(index.add(named.collect())?)
+                })?
+            }
+            Kept::Synopses(index) => {
+                let mut index = match session.run.threads {
+                    Some(threads) => index.with_threads(threads),
+                    None => *index,
+                };
+                // Large synopses are not all in memory at once.
+                let most = u32::try_from(MOST_VALUES / settings.size() as usize).unwrap_or(u32::MAX);
+                self.batch = self.batch.min(most).max(1);
+                let make = |hasher: &TokenHasher, text: &str| {
+                    Ok((hasher.synopsis(text, settings.size(), settings.seed)?, text.len() as u64))
+                };
+                let lines = self.add(&session, about, make, |records| {
+                    let entry = |record: Prepared<(SynopsisBuilder, u64)>| {
+                        let (id, (synopsis, bytes)) = (record.name(), record.content);
+                        let extra = self.field.iter().cloned().zip(record.fields.into_iter().map(Value::String));
+                        Entry { id, synopsis, bytes, extra: extra.collect() }
+                    };
+                    Ok(index.add(records.into_iter().map(entry).collect(), self.merge)?)
+                })?;
+                index.finish()?;
+                lines
+            }
+        };
+        session.summarize(&lines);
+        Ok(())
+    }
+
+    /// Makes something of each text on all threads, and puts it in, some records at a time. Returns what there is to say.
+    fn add<P: Send>(
+        &self,
+        session: &Session,
+        (settings, name, has_records): (&Settings, &str, bool),
+        make: impl Fn(&TokenHasher, &str) -> twinset::Result<P> + Sync,
+        mut put: impl FnMut(Vec<Prepared<P>>) -> anyhow::Result<Added> + Send,
+    ) -> anyhow::Result<Vec<String>> {
         let inputs = Inputs::find(&self.input, self.read.format)?;
         check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), [&self.read.rejects])?;
-        let hasher = hasher(index.settings(), index.name(), Some(&inputs), &self.read, &self.tokens)?;
-        let make = maker(index.settings())?;
-        let has_records = index.len()? > 0;
+        let hasher = hasher(settings, name, Some(&inputs), &self.read, &self.tokens)?;
         let are_resources = are_rdf(&inputs, &self.read)?;
         let (mut added, mut have_ids) = (Added::default(), None);
-        let prepare = |text: &str| -> twinset_io::Result<Made> { Ok(make(&hasher, text)?) };
-        let mut take = |records: Vec<Prepared<Made>>| -> anyhow::Result<()> {
+        let prepare = |text: &str| -> twinset_io::Result<P> { Ok(make(&hasher, text)?) };
+        let mut take = |records: Vec<Prepared<P>>| -> anyhow::Result<()> {
             // Names of blank nodes mean nothing outside of their file.
             let is_unnamed = |id: Option<&String>| id.is_none_or(|id| are_resources && id.starts_with("_:"));
             if let Some(record) = records.iter().find(|record| has_records && is_unnamed(record.id.as_ref())) {
@@ -104,32 +134,12 @@ impl Add {
                 );
                 return Err(Error::Usage(reason).into());
             }
-            let batch = match &mut index {
-                Kept::Labels(index) => {
-                    let named = records.into_iter().filter_map(|record| match (record.name(), record.content) {
-                        (id, Made::Labelled(labelled)) => Some(Labelled { id, ..labelled }),
-                        _ => None,
-                    });
-                    index.add(named.collect())?
-                }
-                Kept::Synopses(index) => {
-                    let named = records.into_iter().filter_map(|record| {
-                        let id = record.name();
-                        let extra = self.field.iter().cloned().zip(record.fields.into_iter().map(Value::String));
-                        match record.content {
-                            Made::Synopsis(synopsis, bytes) => {
-                                Some(Entry { id, synopsis, bytes, extra: extra.collect() })
-                            }
-                            Made::Labelled(_) => None,
-                        }
-                    });
-                    index.add(named.collect(), self.merge)?
-                }
-            };
+            let batch = put(records)?;
             added.new += batch.new;
             added.replaced += batch.replaced;
             Ok(())
         };
+        let batch = self.batch as usize;
         let rejected = for_each_record(&inputs, &self.read, &self.field, &session.run, prepare, batch, &mut take);
         let changed = if self.merge { "merged with others" } else { "replaced" };
         let done = format!("{} added, {} {changed}", count(added.new, "record"), added.replaced);
@@ -138,34 +148,12 @@ impl Add {
                 session.summarize(&[format!("{done}, which stays; then it ended")]);
             }
         })?;
-        if let Kept::Synopses(index) = &mut index {
-            index.finish()?;
-        }
         let mut lines = vec![done];
         if let Some(file) = &self.read.rejects {
             lines.push(format!("{} left out, see {}", count(rejected, "bad record"), file.display()));
         }
-        session.summarize(&lines);
-        Ok(())
+        Ok(lines)
     }
-}
-
-/// Makes what the index wants of a text, on any thread.
-type Maker = dyn Fn(&TokenHasher, &str) -> twinset::Result<Made> + Sync;
-
-fn maker(settings: &Settings) -> anyhow::Result<Box<Maker>> {
-    let (size, seed) = (settings.size(), settings.seed);
-    Ok(match settings.kind {
-        twinset_index::Kind::Labels => {
-            let labeler = Labeler::new(settings.labels(), seed)?;
-            Box::new(move |hasher, text| {
-                Ok(Made::Labelled(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?)))
-            })
-        }
-        twinset_index::Kind::Synopses => {
-            Box::new(move |hasher, text| Ok(Made::Synopsis(hasher.synopsis(text, size, seed)?, text.len() as u64)))
-        }
-    })
 }
 
 /// Removes records by their ids

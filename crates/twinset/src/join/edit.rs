@@ -7,7 +7,7 @@
 use rapidfuzz::distance::levenshtein;
 use rayon::prelude::*;
 
-use super::grouped::Grouped;
+use super::grouped::{Grouped, Values};
 use super::groups::Groups;
 use super::probe::{Match, Refine, Task};
 use super::sets::OrderedSets;
@@ -47,7 +47,8 @@ pub(super) fn join(
     let task = Task { sets: &ordered, bounds: &bounds, run, max_depth, refine, rising: None, collect: None };
     let (matches, kept) = find_and_keep(options, &task, &groups, wanted)?;
     let sizes = ordered.into_sizes();
-    Ok(Joined::new(Measure::Edit, Grouped::new(Measure::Edit, &bounds, groups, sizes, matches, None), kept))
+    let values = Values::Overlaps { sizes, bounds };
+    Ok(Joined::new(Measure::Edit, Grouped::new(Measure::Edit, groups, matches, values), kept))
 }
 
 /// The edit distance of two texts, however large.

@@ -12,18 +12,14 @@ use crate::model::{Bounds, Collections, Measure, Pair, Result, Run};
 pub(super) struct Grouped {
     measure: Measure,
     groups: Groups,
-    sizes: Vec<u32>,
     /// Where each group's neighbours start.
     starts: Vec<u64>,
     neighbours: Vec<Neighbour>,
-    /// For containment in a self-join, tells in which direction a pair holds.
-    direction: Option<Bounds>,
-    /// The values of pairs, where overlaps do not tell them.
-    estimates: Option<Estimates>,
+    values: Values,
+    /// Whether a pair may hold in one direction only: that is containment in a self-join.
+    is_directed: bool,
     /// Records pair only within the same class.
     classes: Option<Vec<u32>>,
-    /// Tells whether the members of a group form pairs with each other: a set may be smaller than the overlap asked for.
-    bounds: Bounds,
 }
 
 #[derive(Clone, Copy)]
@@ -33,24 +29,23 @@ struct Neighbour {
     overlap: u32,
 }
 
-/// Values that were estimated.
-pub(super) struct Estimates {
-    /// Of each match the value of its first set with the second, and that of the second with the first; not a number where
-    /// they form no pair in that direction.
-    pub(super) between: Vec<[f64; 2]>,
-    /// The value of two members of each group, if they form a pair.
-    pub(super) within: Vec<Option<f64>>,
+/// What tells the values of pairs.
+pub(super) enum Values {
+    /// The sizes of sets and their overlaps; the bounds say whether two members of a group form a pair, as a set may be smaller
+    /// than the overlap asked for.
+    Overlaps { sizes: Vec<u32>, bounds: Bounds },
+    /// Estimates.
+    Estimates {
+        /// Of each match the value of its first set with the second, and that of the second with the first; not a number where
+        /// they form no pair in that direction.
+        between: Vec<[f64; 2]>,
+        /// The value of two members of each group, if they form a pair.
+        within: Vec<Option<f64>>,
+    },
 }
 
 impl Grouped {
-    pub(super) fn new(
-        measure: Measure,
-        bounds: &Bounds,
-        groups: Groups,
-        sizes: Vec<u32>,
-        matches: Vec<Vec<Match>>,
-        estimates: Option<Estimates>,
-    ) -> Self {
+    pub(super) fn new(measure: Measure, groups: Groups, matches: Vec<Vec<Match>>, values: Values) -> Self {
         let symmetric = groups.collections() == Collections::One;
         let left_len = groups.left_len();
         let is_left = |group: u32| (groups.members(group)[0] as usize) < left_len;
@@ -77,8 +72,8 @@ impl Grouped {
             }
         }
         starts.pop();
-        let direction = (measure == Measure::Containment && symmetric).then(|| bounds.one_way());
-        Self { measure, groups, sizes, starts, neighbours, direction, estimates, classes: None, bounds: *bounds }
+        let is_directed = measure == Measure::Containment && symmetric;
+        Self { measure, groups, starts, neighbours, values, is_directed, classes: None }
     }
 
     /// Leaves only pairs whose records have the same class.
@@ -179,7 +174,7 @@ impl Grouped {
         let Some(own) = self.groups.of(left as usize) else { return pairs };
         // A symmetric pair is listed at its earlier record only.
         let two = self.groups.collections() == Collections::Two;
-        let first = if two || self.direction.is_some() { 0 } else { left + 1 };
+        let first = if two || self.is_directed { 0 } else { left + 1 };
         let offset = self.right_offset();
         let mut add = |other: u32, value: f64| {
             let members = self.groups.members(other);
@@ -244,25 +239,29 @@ impl Grouped {
     /// The value of a group and a neighbour, if they form a pair in this direction.
     fn value(&self, group: u32, neighbour: &Neighbour) -> Option<f64> {
         let &Neighbour { group: other, overlap } = neighbour;
-        if let Some(estimates) = &self.estimates {
-            // The first set of a match is the later one.
-            let value = estimates.between[overlap as usize][usize::from(group < other)];
-            return (!value.is_nan()).then_some(value);
+        match &self.values {
+            Values::Overlaps { sizes, bounds } => {
+                let (size, size_other) = (sizes[group as usize], sizes[other as usize]);
+                let is_pair = !self.is_directed || bounds.one_way().accepts(size, size_other, overlap);
+                is_pair.then(|| self.measure.value(size, size_other, overlap))
+            }
+            Values::Estimates { between, .. } => {
+                // The first set of a match is the later one.
+                let value = between[overlap as usize][usize::from(group < other)];
+                (!value.is_nan()).then_some(value)
+            }
         }
-        let (size, size_other) = (self.sizes[group as usize], self.sizes[other as usize]);
-        let is_pair = self.direction.is_none_or(|bounds| bounds.accepts(size, size_other, overlap));
-        is_pair.then(|| self.measure.value(size, size_other, overlap))
     }
 
     /// The value of two members of a group, if they form a pair.
     fn value_within(&self, group: u32) -> Option<f64> {
-        if let Some(estimates) = &self.estimates {
-            return estimates.within[group as usize];
-        }
-        let size = self.sizes[group as usize];
-        match self.measure {
-            Measure::Edit => Some(0.0),
-            _ => self.bounds.accepts(size, size, size).then(|| self.measure.value(size, size, size)),
+        match &self.values {
+            Values::Overlaps { .. } if self.measure == Measure::Edit => Some(0.0),
+            Values::Overlaps { sizes, bounds } => {
+                let size = sizes[group as usize];
+                bounds.accepts(size, size, size).then(|| self.measure.value(size, size, size))
+            }
+            Values::Estimates { within, .. } => within[group as usize],
         }
     }
 
@@ -282,6 +281,6 @@ impl Grouped {
             }
         }
         // Neighbours of a symmetric self-join stand at both ends.
-        if two || self.direction.is_some() { ordered } else { ordered / 2 }
+        if two || self.is_directed { ordered } else { ordered / 2 }
     }
 }

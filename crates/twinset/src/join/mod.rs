@@ -57,7 +57,7 @@ pub(crate) use verify::overlap_at_least;
 use std::time::Instant;
 
 use self::auto::Plan;
-use self::grouped::Grouped;
+use self::grouped::{Grouped, Values};
 use self::groups::Groups;
 use self::probe::{Match, Task};
 use self::rising::RisingBounds;
@@ -204,7 +204,8 @@ pub(crate) fn join(
             let task = Task { sets: &ordered, bounds, run, max_depth, refine: None, rising: None, collect: None };
             let (matches, kept) = find_and_keep(options, &task, &groups, wanted)?;
             let sizes = ordered.into_sizes();
-            Joined::new(measure, Grouped::new(measure, bounds, groups, sizes, matches, None), kept)
+            let values = Values::Overlaps { sizes, bounds: *bounds };
+            Joined::new(measure, Grouped::new(measure, groups, matches, values), kept)
         }
         (Input::Spilled(sets), measure) if measure != Measure::Edit => parts::join(sets, bounds, options, wanted, run)?,
         (Input::Synopses(sets), measure) if measure != Measure::Edit => {

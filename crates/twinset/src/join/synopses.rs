@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::grouped::{Estimates, Grouped};
+use super::grouped::{Grouped, Values};
 use super::groups::Groups;
 use super::probe::{Match, Refine, Task};
 use super::sets::OrderedSets;
@@ -54,9 +54,8 @@ pub(super) fn join(
     (0..).zip(matches.iter_mut().flatten()).for_each(|(place, found)| found.overlap = place);
     let within =
         (0..groups.len() as u32).map(|group| Some(value(&pairs.within(group))).filter(|value| !value.is_nan()));
-    let estimates = Estimates { between, within: within.collect() };
-    let sizes = (0..groups.len() as u32).map(|group| pairs.of_group(group).values().len() as u32).collect();
-    let grouped = Grouped::new(options.measure, bounds, groups, sizes, matches, Some(estimates));
+    let values = Values::Estimates { between, within: within.collect() };
+    let grouped = Grouped::new(options.measure, groups, matches, values);
     let [counted] = counts.map(AtomicU64::into_inner);
     Ok(Joined::new(options.measure, grouped, Kept { best: None, counted, stats }))
 }

@@ -115,7 +115,7 @@ pub fn synopsis_size(error: f64, risk: f64, threshold: f64) -> u64 {
 /// ```
 /// # use twinset::{Condition, Measure, lowest_estimate};
 /// let condition = Condition::new(Measure::Jaccard, "0.8".parse()?, 0)?;
-/// assert_eq!(lowest_estimate(&condition, 128, 0.99)?, "23/32".parse()?); // 92 of 128
+/// assert_eq!(lowest_estimate(&condition, 128, 0.99)?, "91/128".parse()?); // 91 of 128
 /// # Ok::<(), twinset::Error>(())
 /// ```
 pub fn lowest_estimate(condition: &Condition, k: u32, probability: f64) -> Result<Threshold> {
