@@ -214,7 +214,7 @@ pub(super) fn each_pair_of_synopses(
     estimate: &EstimateArgs,
     query: &synopses::Query,
     run: &Run,
-    visit: impl FnMut(&str, &str, Comparison) -> anyhow::Result<()>,
+    visit: impl FnMut(&str, &str, Comparison) -> anyhow::Result<()> + Send,
 ) -> anyhow::Result<()> {
     match estimate.algorithm {
         Some(_) => left.join_by_probes(right, query, run, visit),

@@ -246,18 +246,30 @@ impl Snapshot {
     }
 
     /// The same as [`join`](Self::join), by a query for each record of this index, on all threads.
-    pub fn join_by_probes<E: From<Error>>(
+    pub fn join_by_probes<E: From<Error> + Send>(
         &self,
         other: Option<&Self>,
         query: &Query,
         run: &Run,
-        visit: impl FnMut(&str, &str, Comparison) -> Result<(), E>,
+        visit: impl FnMut(&str, &str, Comparison) -> Result<(), E> + Send,
     ) -> Result<(), E> {
         self.join_first_by_probes(self.len(), other, query, run, visit)
     }
 
     /// The same for the first so many records only.
-    pub fn join_first_by_probes<E: From<Error>>(
+    pub fn join_first_by_probes<E: From<Error> + Send>(
+        &self,
+        first: u64,
+        other: Option<&Self>,
+        query: &Query,
+        run: &Run,
+        visit: impl FnMut(&str, &str, Comparison) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let joined = run.install(|| self.probe(first, other, query, run, visit));
+        joined.map_err(Error::from)?
+    }
+
+    fn probe<E: From<Error>>(
         &self,
         first: u64,
         other: Option<&Self>,
@@ -274,23 +286,19 @@ impl Snapshot {
         run.begin("join", Some(places.len() as u64));
         let size = query.size.unwrap_or(self.k).min(self.k).min(searched.k);
         let query = Query { size: Some(size), ..*query };
-        let threads = run.install(rayon::current_num_threads).map_err(Error::from)?;
-        for probes in places.chunks(PROBES * threads) {
+        for probes in places.chunks(PROBES * rayon::current_num_threads()) {
             run.check().map_err(Error::from)?;
-            let found = run.install(|| {
-                let hits = probes.par_iter().map(|&(number, Place { segment, document })| {
-                    let mut buffer = Vec::new();
-                    let synopsis = self.segments[segment as usize].synopsis(document, &mut buffer)?;
-                    let mut hits = searched.near(synopsis, &query)?;
-                    if other.is_none() {
-                        hits.retain(|hit| hit.number > number || is_directed && hit.number != number);
-                    }
-                    hits.sort_unstable_by_key(|hit| hit.number);
-                    Ok(hits)
-                });
-                hits.collect::<Result<Vec<_>>>()
+            let hits = probes.par_iter().map(|&(number, Place { segment, document })| {
+                let mut buffer = Vec::new();
+                let synopsis = self.segments[segment as usize].synopsis(document, &mut buffer)?;
+                let mut hits = searched.near(synopsis, &query)?;
+                if other.is_none() {
+                    hits.retain(|hit| hit.number > number || is_directed && hit.number != number);
+                }
+                hits.sort_unstable_by_key(|hit| hit.number);
+                Ok(hits)
             });
-            let found = found.map_err(Error::from)??;
+            let found = hits.collect::<Result<Vec<_>>>()?;
             for (&(number, _), hits) in probes.iter().zip(found) {
                 for hit in hits {
                     visit(left_ids.of(number), right_ids.of(hit.number), hit.comparison)?;

@@ -142,10 +142,11 @@ impl SynopsisIndex {
         let writer = loop {
             // Which files there are is read when an index is opened, and another process may have changed them since.
             let index = tantivy::Index::open_in_dir(&self.path).map_err(failed)?;
-            let opened = index.load_metas().map_err(failed)?.opstamp;
+            let segments = || index.searchable_segment_ids().map_err(failed);
+            let opened = segments()?;
             let threads = self.threads.clamp(1, 8);
             let writer: IndexWriter = index.writer_with_num_threads(threads, threads * MEMORY).map_err(failed)?;
-            if index.load_metas().map_err(failed)?.opstamp == opened {
+            if segments()? == opened {
                 self.index = index;
                 break writer;
             }
