@@ -382,3 +382,30 @@ fn synopses_of_a_million_values_are_asked_in_all_ways() {
         assert_eq!(similarities, [1.0, 140.0 / 150.0], "{way}");
     }
 }
+
+#[test]
+fn damage_is_not_merged_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = make(folder.path(), K);
+    let set = |number: u16| (number..number + 40).collect::<BTreeSet<u16>>();
+    index.add((0u8..100).map(|id| entry(id, &set(u16::from(id)), K)).collect(), false).unwrap();
+    index.finish().unwrap();
+    let largest = |ending: &str| {
+        let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+        let files = files.filter(|path| path.extension().is_some_and(|own| own == ending));
+        files.max_by_key(|path| path.metadata().unwrap().len()).unwrap()
+    };
+    let column = largest("fast");
+    let mut bytes = std::fs::read(&column).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(&column, bytes).unwrap();
+    assert!(!index.damages().unwrap().is_empty());
+    // Many small parts, which would be merged with the damaged one.
+    for id in 100u8..130 {
+        index.add(vec![entry(id, &set(u16::from(id)), K)], false).unwrap();
+    }
+    index.finish().unwrap();
+    assert!(!index.damages().unwrap().is_empty(), "a merge has hidden the damage");
+    assert!(index.stats().is_err() || index.stats().unwrap().segments < 31, "what is whole is merged");
+}

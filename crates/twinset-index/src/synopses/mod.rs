@@ -3,9 +3,10 @@
 //! A record is its synopsis: the k smallest hash values of its tokens. They stand in a column, and their lower halves are the
 //! terms of an inverted index (tantivy). A query looks for records that share enough values with its own, in one of several ways (`way`), and
 //! compares each by the k smallest values of the union. `segment` reads one part of the index, `snapshot` one state of it,
-//! `writer` makes the next.
+//! `writer` makes the next, `merges` says which parts become one.
 
 mod frontier;
+mod merges;
 mod optimistic;
 mod or;
 mod pivot;

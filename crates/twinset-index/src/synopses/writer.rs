@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 use tantivy::directory::Directory;
-use tantivy::indexer::LogMergePolicy;
 use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::{Synopsis, SynopsisBuilder};
 
+use super::merges::IntactMerges;
 use super::{Found, Snapshot, State, SynopsisIndex, state, term};
 use crate::change::check_id;
 use crate::{Added, Error, Result, Settings};
@@ -28,8 +28,6 @@ pub struct Entry {
 
 /// What records may take before they are written, for each thread.
 pub(super) const MEMORY: usize = 100_000_000;
-/// A part is written anew when this share of it has been deleted.
-const MOST_DELETED: f32 = 0.3;
 
 impl SynopsisIndex {
     /// Adds records, all of them or none; one whose id exists takes the place of the old one. With `merge` its values are added to
@@ -151,9 +149,7 @@ impl SynopsisIndex {
                 break writer;
             }
         };
-        let mut policy = LogMergePolicy::default();
-        policy.set_del_docs_ratio_before_merge(MOST_DELETED);
-        writer.set_merge_policy(Box::new(policy));
+        writer.set_merge_policy(Box::new(IntactMerges::new(self.index.directory(), &self.path)));
         Ok(writer)
     }
 
