@@ -123,6 +123,17 @@ fn estimates_are_checked_against_the_originals() {
         assert!(checked.iter().all(|(pair, value)| exact.get(pair) == Some(value)));
         assert!(checked.len() as f64 >= least * exact.len() as f64, "{} of {}", checked.len(), exact.len());
     }
+    // The number of threads changes no byte.
+    for command in [
+        "index join docs --threshold 0.7",
+        "index join docs --threshold 0.7 --algorithm pivot",
+        "index query docs docs.csv --threshold 0.7",
+        "index count docs",
+        "join docs.csv --threshold 0.7 --method synopses --size 48",
+    ] {
+        let of = |threads: u32| folder.stdout(&format!("{command} --threads {threads}"));
+        assert_eq!(of(1), of(3), "{command}");
+    }
     // Two indexes with the same ids for different records.
     let lines = folder.read("docs.csv");
     let (header, records) = lines.split_once('\n').unwrap();

@@ -237,10 +237,18 @@ impl Snapshot {
         size: Option<u32>,
         run: &Run,
     ) -> Result<Vec<u64>> {
-        let (_, mut synopses) = self.load(size)?;
+        // Neither ids nor order matter here.
+        let load = |snapshot: &Self, size: u32| -> Result<Synopses> {
+            let mut synopses = Synopses::new(size.min(snapshot.k))?;
+            snapshot.for_each(|_, synopsis| {
+                synopses.push(synopsis);
+                Ok::<_, Error>(())
+            })?;
+            Ok(synopses)
+        };
+        let mut synopses = load(self, size.unwrap_or(self.k))?;
         if let Some(other) = other {
-            let (_, right) = other.load(Some(synopses.size()))?;
-            synopses = Synopses::beside(&synopses, &right)?;
+            synopses = Synopses::beside(&synopses, &load(other, synopses.size())?)?;
         }
         Ok(twinset::count_estimates(&synopses, conditions, run)?)
     }
