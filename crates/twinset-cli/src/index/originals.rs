@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use twinset::{Run, Synopsis, SynopsisBuilder, TokenOptions, synopsis_value};
+use twinset::{Run, Synopsis, TokenOptions};
 use twinset_index::synopses::{Snapshot, SynopsisIndex};
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};
@@ -48,8 +48,7 @@ impl Originals {
         for (id, set) in &mut sets {
             set.sort_unstable();
             set.dedup();
-            let mut synopsis = SynopsisBuilder::new(index.settings().size())?;
-            set.iter().for_each(|&hash| synopsis.insert(synopsis_value(hash, index.settings().seed)));
+            let mut synopsis = index.synopsis_of(set)?;
             let kept = snapshot.find(id)?;
             if kept.is_none_or(|kept| kept.values != synopsis.synopsis().values()) {
                 let reason = format!(

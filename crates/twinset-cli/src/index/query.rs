@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use twinset::{Comparison, Intervals, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions, synopsis_value};
+use twinset::{Comparison, Intervals, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions};
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{Hit, Snapshot, SynopsisIndex};
 use twinset_index::{Settings, synopses};
@@ -178,8 +178,7 @@ impl Asked {
     ) -> anyhow::Result<u64> {
         let settings = index.settings();
         let ask = |hashes: Vec<u64>| -> anyhow::Result<Answer> {
-            let mut synopsis = SynopsisBuilder::new(settings.size())?;
-            hashes.iter().for_each(|&hash| synopsis.insert(synopsis_value(hash, settings.seed)));
+            let mut synopsis = index.synopsis_of(&hashes)?;
             let hits = snapshot.query(synopsis.synopsis(), query)?;
             // Many answers wait at a time, so a long one is not kept; it is asked for again when it is its turn.
             Ok(match hits.len() > MOST_WAITING {

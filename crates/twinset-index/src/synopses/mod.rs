@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tantivy::schema::{FAST, Field, INDEXED, STORED, STRING, Schema};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError};
-use twinset::{Condition, Synopsis};
+use twinset::{Condition, Synopsis, SynopsisBuilder, synopsis_value};
 
 use crate::{Error, Kind, Result, Settings};
 
@@ -219,6 +219,13 @@ impl SynopsisIndex {
     /// What it was made with.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The synopsis of a set of token hashes, as this index makes it.
+    pub fn synopsis_of(&self, hashes: &[u64]) -> Result<SynopsisBuilder> {
+        let mut builder = SynopsisBuilder::new(self.settings.size())?;
+        hashes.iter().for_each(|&hash| builder.insert(synopsis_value(hash, self.settings.seed)));
+        Ok(builder)
     }
 
     /// Refuses another index whose values mean something else.
