@@ -7,6 +7,7 @@ mod generate;
 mod index;
 mod interrupt;
 mod join;
+mod profile;
 mod progress;
 mod report;
 mod search;
@@ -43,6 +44,7 @@ enum Command {
     Sketch(sketch::Sketch),
     Tune(tune::Tune),
     Index(index::Index),
+    Profile(profile::Profile),
     Generate(generate::Generate),
     /// Prints a script that completes commands and options in a shell
     #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Command::Sketch(sketch) => sketch.run(),
         Command::Tune(tune) => tune.run(),
         Command::Index(index) => index.run(),
+        Command::Profile(profile) => profile.run(),
         Command::Generate(generate) => generate.run(),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -4,10 +4,9 @@
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Bad, Parsed};
+use super::bounded::{Bounded, Budget, TooLong};
 use super::fields::Fields;
 use super::lines::{NOT_UTF8, too_long};
 
@@ -24,7 +23,7 @@ fn end_row() -> String {
 pub(super) struct RowBlocks<R> {
     inner: csv::Reader<Bounded<io::Chain<R, io::Cursor<String>>>>,
     end: String,
-    budget: Arc<AtomicU64>,
+    budget: Budget,
     largest: u64,
     record: csv::ByteRecord,
     ended: bool,
@@ -42,7 +41,7 @@ pub(super) struct Rows {
 
 impl<R: Read> RowBlocks<R> {
     pub(super) fn new(inner: R, delimiter: u8, largest: u64) -> Self {
-        let budget = Arc::new(AtomicU64::new(0));
+        let budget = Budget::default();
         let end = end_row();
         let bounded = Bounded { inner: inner.chain(io::Cursor::new(format!("\n{end}\n"))), budget: budget.clone() };
         let inner = csv::ReaderBuilder::new()
@@ -60,10 +59,10 @@ impl<R: Read> RowBlocks<R> {
             return Ok(None);
         }
         // What the parser holds back in its buffer comes on top.
-        self.budget.store(self.largest.saturating_add(1 << 17), Ordering::Relaxed);
+        self.budget.set(self.largest.saturating_add(1 << 17));
         let start = self.inner.position().line();
         let more = self.inner.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
-            csv::ErrorKind::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<TooLong>()) => {
+            csv::ErrorKind::Io(error) if TooLong::is_cause(&error) => {
                 let reason = format!(
                     "the row that starts here is longer than {} bytes; a quote may be left open, or --max-record too \
                      small; nothing after it was read",
@@ -126,6 +125,11 @@ impl Rows {
         self.rows.is_empty()
     }
 
+    /// The bytes of all fields, and for each row its line and where its fields end.
+    pub(super) fn into_parts(self) -> (Vec<u8>, Vec<usize>, Vec<(u64, usize)>) {
+        (self.bytes, self.ends, self.rows)
+    }
+
     pub(super) fn parse(&self, fields: &Fields, largest: u64) -> Parsed<'_> {
         let mut parsed = Vec::with_capacity(self.rows.len());
         let (mut first, mut start) = (0, 0);
@@ -150,31 +154,5 @@ impl Rows {
             });
         }
         parsed
-    }
-}
-
-/// Fails when a row takes more than its budget, so that a quote left open does not swallow the whole file.
-struct Bounded<R> {
-    inner: R,
-    budget: Arc<AtomicU64>,
-}
-
-#[derive(Debug)]
-struct TooLong;
-
-impl std::fmt::Display for TooLong {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the row is too long")
-    }
-}
-
-impl std::error::Error for TooLong {}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        let left = self.budget.load(Ordering::Relaxed).checked_sub(length as u64);
-        self.budget.store(left.ok_or_else(|| io::Error::other(TooLong))?, Ordering::Relaxed);
-        Ok(length)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct InputFile {
 }
 
 impl InputFile {
-    fn new(path: PathBuf, folder: Option<&Path>) -> Self {
+    pub(super) fn new(path: PathBuf, folder: Option<&Path>) -> Self {
         let below = folder.and_then(|folder| path.strip_prefix(folder).ok()).map(Path::to_owned);
         let name = below.or_else(|| path.file_name().map(PathBuf::from)).unwrap_or_else(|| path.clone());
         Self { path, name, spool: None }

@@ -5,7 +5,9 @@
 
 mod arrivals;
 mod block;
+mod bounded;
 mod delimited;
+pub mod features;
 mod fields;
 mod format;
 mod inputs;
@@ -20,6 +22,7 @@ mod reader;
 mod rejects;
 mod stream;
 mod warc;
+mod xml;
 
 pub use arrivals::{Arrival, for_each_arrival};
 pub(crate) use block::Bad;

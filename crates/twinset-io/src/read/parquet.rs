@@ -29,7 +29,7 @@ pub(super) fn open(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches,
     guarded(|| open_unguarded(path, file, wanted)).unwrap_or_else(|| Err(Error::file(path, DAMAGED)))
 }
 
-const DAMAGED: &str = "not a whole parquet file: it is damaged";
+pub(super) const DAMAGED: &str = "not a whole parquet file: it is damaged";
 
 fn open_unguarded(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, Fields)> {
     let fail = |error: parquet::errors::ParquetError| Error::file(path, format!("not a whole parquet file: {error}"));
@@ -55,7 +55,7 @@ impl Batches {
 }
 
 /// A column as strings: nulls are empty, numbers and dates are written out.
-fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
+pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let is_cast = match column.data_type() {
         DataType::Dictionary(_, values) => is_text(values),

@@ -3,7 +3,6 @@
 mod graph;
 mod options;
 mod resources;
-mod xml;
 
 pub use options::{BlankNodes, Literals, RdfOptions, Resources};
 pub(crate) use resources::Described;
@@ -23,6 +22,7 @@ use super::fields::Wanted;
 use super::inputs::InputFile;
 use super::reader::{bad, format_of};
 use super::stream::{self, Stream};
+use super::xml::{self, Entities};
 use super::{Format, ReadOptions};
 use crate::{Error, Result};
 
@@ -67,7 +67,11 @@ pub(crate) fn for_each_quad(
     let stream = match format {
         Format::Rdf => {
             let known = asked.or((!mark.is_empty()).then_some(encoding));
-            let document = xml::prepared(raw, known, options.rdf.allow_entities).map_err(fail)?;
+            let entities = match options.rdf.allow_entities {
+                true => Entities::Allowed,
+                false => Entities::Refused { remedy: "say --allow-entities if you trust it" },
+            };
+            let document = xml::prepared(raw, known, entities).map_err(fail)?;
             if document.has_entities {
                 // A reference of three bytes stands for so much.
                 between /= xml::LONGEST_ENTITY as u64 / 3;

@@ -1,11 +1,11 @@
-//! RDF/XML as the parser wants it: in UTF-8, without a declaration, and with few and short entities.
+//! XML as parsers want it: in UTF-8, without a declaration, and with few and short entities or none.
 
 use std::io::{self, Read};
 
 use encoding_rs::{Encoding, UTF_8};
 use memchr::memmem;
 
-use crate::read::stream::{self, Stream};
+use super::stream::{self, Stream};
 
 /// How much is read to find the declaration and the entities; both stand before the first element.
 const PROLOG: usize = 64 << 10;
@@ -22,11 +22,20 @@ pub(super) struct Document {
     pub(super) root: Option<String>,
 }
 
+/// What becomes of a document that declares entities.
+#[derive(Clone, Copy)]
+pub(super) enum Entities {
+    /// They may be few and short.
+    Allowed,
+    /// It is refused, with what to do.
+    Refused { remedy: &'static str },
+}
+
 /// Decodes a document as its declaration says, unless the encoding is known, and checks its entities.
 pub(super) fn prepared(
     mut stream: Stream,
     known: Option<&'static Encoding>,
-    allow_entities: bool,
+    entities: Entities,
 ) -> io::Result<Document> {
     let mut raw = Vec::new();
     stream.by_ref().take(DECLARATION).read_to_end(&mut raw)?;
@@ -43,7 +52,7 @@ pub(super) fn prepared(
     if let Some(end) = declaration(&start) {
         start[..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
     }
-    let has_entities = check_entities(&start, allow_entities)?;
+    let has_entities = check_entities(&start, entities)?;
     let root = root(&start);
     let rest = Watched { inner: decoded, last: start[start.len().saturating_sub(KEYWORD.len())..].to_vec() };
     Ok(Document { stream: Box::new(io::Cursor::new(start).chain(rest)), has_entities, root })
@@ -91,12 +100,12 @@ fn declared_encoding(declaration: &[u8]) -> Option<Result<&'static Encoding, Str
 }
 
 /// Refuses entities, or those of them that could grow without end. Tells whether there are any.
-fn check_entities(start: &[u8], allowed: bool) -> io::Result<bool> {
+fn check_entities(start: &[u8], entities: Entities) -> io::Result<bool> {
     let refuse = |reason: &str| Err(io::Error::new(io::ErrorKind::InvalidData, reason.to_owned()));
     let (mut rest, mut found) = (start, false);
     while let Some(at) = find_entity(rest) {
-        if !allowed {
-            return refuse("it declares entities, which can grow without end; say --allow-entities if you trust it");
+        if let Entities::Refused { remedy } = entities {
+            return refuse(&format!("it declares entities, which can grow without end; {remedy}"));
         }
         found = true;
         rest = &rest[at + KEYWORD.len()..];

@@ -1,0 +1,367 @@
+//! Rows of a csv or tsv file, cut on one thread and parsed on all.
+//!
+//! A line end outside of quotes ends a row, and where quotes stand as they should, it is known without parsing whether one is open.
+//! So blocks of whole rows are cut by looking for quotes alone. A file whose quotes stand elsewhere, or whose lines end in lone
+//! carriage returns, is left to the csv parser from there on.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
+
+use super::batch::{Batch, Cell, ENOUGH};
+use crate::read::delimited::RowBlocks;
+use crate::read::lines::NOT_UTF8;
+
+/// How a file of rows is written.
+#[derive(Clone, Copy)]
+pub(super) struct Dialect {
+    pub(super) delimiter: u8,
+    pub(super) has_quotes: bool,
+    /// The longest row.
+    pub(super) largest: u64,
+}
+
+/// Cuts a file into blocks of whole rows.
+pub(super) struct RowCutter<R> {
+    dialect: Dialect,
+    state: State<R>,
+    next_line: u64,
+}
+
+enum State<R> {
+    Raw { stream: R, rest: Vec<u8>, ended: bool },
+    Parsed(Box<RowBlocks<io::Chain<io::Cursor<Vec<u8>>, R>>>),
+    Done,
+}
+
+/// Whole rows.
+pub(super) enum RowBlock {
+    Raw { bytes: Vec<u8>, first_line: u64 },
+    Parsed { bytes: Vec<u8>, ends: Vec<usize>, rows: Vec<(u64, usize)> },
+}
+
+/// Rows that could not be used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BadRows {
+    /// How many.
+    pub count: u64,
+    /// The line of the first, and what is wrong with it.
+    pub first: Option<(u64, String)>,
+}
+
+impl BadRows {
+    fn add(&mut self, line: u64, reason: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.is_none() {
+            self.first = Some((line, reason()));
+        }
+    }
+
+    pub(super) fn extend(&mut self, later: Self) {
+        self.count += later.count;
+        self.first = self.first.take().or(later.first);
+    }
+}
+
+impl<R: Read> RowCutter<R> {
+    pub(super) fn new(stream: R, dialect: Dialect) -> Self {
+        Self { dialect, state: State::Raw { stream, rest: Vec::new(), ended: false }, next_line: 1 }
+    }
+
+    /// The next block; `None` at the end. The reason if nothing after this can be read.
+    pub(super) fn next_block(&mut self, bad: &mut BadRows) -> io::Result<Option<RowBlock>> {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Done => Ok(None),
+            State::Raw { stream, rest, ended } => self.next_raw(stream, rest, ended, bad),
+            State::Parsed(mut blocks) => {
+                let Some((rows, bad_rows)) = blocks.next_block()? else { return Ok(None) };
+                for row in bad_rows {
+                    bad.add(row.line + self.next_line - 1, || row.reason);
+                }
+                let (bytes, ends, mut rows) = rows.into_parts();
+                rows.iter_mut().for_each(|(line, _)| *line += self.next_line - 1);
+                self.state = State::Parsed(blocks);
+                Ok(Some(RowBlock::Parsed { bytes, ends, rows }))
+            }
+        }
+    }
+
+    fn next_raw(
+        &mut self,
+        mut stream: R,
+        mut bytes: Vec<u8>,
+        mut ended: bool,
+        bad: &mut BadRows,
+    ) -> io::Result<Option<RowBlock>> {
+        let (mut quotes, mut wanted) = (Quotes::new(self.dialect), ENOUGH);
+        loop {
+            while bytes.len() < wanted && !ended {
+                let missing = (wanted - bytes.len()) as u64;
+                ended = stream.by_ref().take(missing).read_to_end(&mut bytes)? == 0;
+            }
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            if !quotes.scan(&bytes, ended) {
+                let rest = io::Cursor::new(bytes).chain(stream);
+                self.state =
+                    State::Parsed(Box::new(RowBlocks::new(rest, self.dialect.delimiter, self.dialect.largest)));
+                return self.next_block(bad);
+            }
+            let is_whole = ended && !quotes.is_open;
+            let end = if is_whole { bytes.len() } else { quotes.row_end };
+            if end > 0 {
+                let rest = bytes.split_off(end);
+                let first_line = self.next_line;
+                self.next_line += memchr_iter(b'\n', &bytes).count() as u64;
+                self.state = State::Raw { stream, rest, ended };
+                return Ok(Some(RowBlock::Raw { bytes, first_line }));
+            }
+            if ended {
+                let reason = "a quote in this row is never closed; close it, or double it if it belongs to the text";
+                bad.add(self.next_line, || reason.to_owned());
+                return Ok(None);
+            }
+            if bytes.len() as u64 > self.dialect.largest {
+                let largest = self.dialect.largest;
+                bad.add(self.next_line, || {
+                    format!(
+                        "the row that starts here is longer than {largest} bytes; a quote may be left open, or --max-record too \
+                         small; nothing after it was read"
+                    )
+                });
+                return Ok(None);
+            }
+            wanted = 2 * bytes.len();
+        }
+    }
+}
+
+/// Where quotes stand in what was read so far.
+struct Quotes {
+    dialect: Dialect,
+    /// How much was looked at.
+    scanned: usize,
+    /// Whether one is open.
+    is_open: bool,
+    /// Where the last whole row ends.
+    row_end: usize,
+}
+
+impl Quotes {
+    fn new(dialect: Dialect) -> Self {
+        Self { dialect, scanned: 0, is_open: false, row_end: 0 }
+    }
+
+    /// Looks at what came after the last time. Whether all quotes stand at the beginnings and ends of fields, and all carriage
+    /// returns before line ends.
+    fn scan(&mut self, bytes: &[u8], ended: bool) -> bool {
+        // The last byte may need the one after it.
+        let end = if ended { bytes.len() } else { bytes.len() - 1 };
+        let from = self.scanned;
+        if !memchr_iter(b'\r', &bytes[from..end]).all(|at| bytes.get(from + at + 1).is_none_or(|&next| next == b'\n')) {
+            return false;
+        }
+        let is_end = |byte: u8| byte == self.dialect.delimiter || byte == b'\n';
+        let (mut at, mut plain) = (from, from);
+        while self.dialect.has_quotes
+            && at < end
+            && let Some(found) = memchr(b'"', &bytes[at..end])
+        {
+            at += found;
+            if !self.is_open {
+                if at > 0 && !is_end(bytes[at - 1]) {
+                    return false;
+                }
+                self.is_open = true;
+                self.row_end = memrchr(b'\n', &bytes[plain..at]).map_or(self.row_end, |end| plain + end + 1);
+            } else if bytes.get(at + 1) == Some(&b'"') {
+                at += 1;
+            } else {
+                if bytes.get(at + 1).is_some_and(|&next| !is_end(next) && next != b'\r') {
+                    return false;
+                }
+                self.is_open = false;
+                plain = at + 1;
+            }
+            at += 1;
+        }
+        if !self.is_open {
+            self.row_end = memrchr(b'\n', &bytes[plain..end.max(plain)]).map_or(self.row_end, |end| plain + end + 1);
+        }
+        self.scanned = end.max(at);
+        true
+    }
+}
+
+impl RowBlock {
+    /// The values of the wanted columns. Rows that have not as many fields as there are columns are bad.
+    pub(super) fn parse(self, columns: usize, wanted: &[bool], dialect: Dialect) -> (Batch, BadRows) {
+        match self {
+            Self::Raw { bytes, first_line } => Parser::new(bytes, columns, wanted).raw(first_line, dialect),
+            Self::Parsed { bytes, ends, rows } => Parser::new(bytes, columns, wanted).parsed(&ends, &rows),
+        }
+    }
+
+    /// The fields of the first row, which is taken out if it is a header.
+    pub(super) fn first_row(&mut self, dialect: Dialect, is_header: bool) -> Vec<Vec<u8>> {
+        match self {
+            Self::Raw { bytes, first_line } => {
+                let (mut copy, mut at) = (bytes.clone(), 0);
+                let mut fields = Vec::new();
+                // Blank lines before it are no rows.
+                while fields.iter().all(Vec::is_empty) && fields.len() < 2 && at < copy.len() {
+                    fields.clear();
+                    loop {
+                        let (cell, next) = field(&mut copy, at, dialect);
+                        fields.push(copy[cell.start as usize..cell.end as usize].to_vec());
+                        at = next.at.min(copy.len());
+                        if next.is_row_end {
+                            break;
+                        }
+                    }
+                }
+                if is_header {
+                    *first_line += memchr_iter(b'\n', &bytes[..at]).count() as u64;
+                    bytes.drain(..at);
+                }
+                fields
+            }
+            Self::Parsed { bytes, ends, rows } => {
+                let Some(&(_, last)) = rows.first() else { return Vec::new() };
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                let fields = starts.zip(&ends[..last]).map(|(start, &end)| bytes[start..end].to_vec()).collect();
+                if is_header {
+                    let start = ends[..last].last().copied().unwrap_or(0);
+                    bytes.drain(..start);
+                    ends.drain(..last);
+                    ends.iter_mut().for_each(|end| *end -= start);
+                    rows.remove(0);
+                    rows.iter_mut().for_each(|(_, end)| *end -= last);
+                }
+                fields
+            }
+        }
+    }
+}
+
+/// Where the next field begins.
+struct Next {
+    at: usize,
+    is_row_end: bool,
+}
+
+/// The field that begins here. Doubled quotes in it are made one, in place.
+fn field(bytes: &mut [u8], at: usize, dialect: Dialect) -> (Cell, Next) {
+    if dialect.has_quotes && bytes.get(at) == Some(&b'"') {
+        let (start, mut from, mut to) = (at + 1, at + 1, at + 1);
+        loop {
+            let length = memchr(b'"', &bytes[from..]).unwrap_or(bytes.len() - from);
+            if from != to {
+                bytes.copy_within(from..from + length, to);
+            }
+            (from, to) = (from + length, to + length);
+            if bytes.get(from + 1) != Some(&b'"') {
+                break;
+            }
+            bytes[to] = b'"';
+            (from, to) = (from + 2, to + 1);
+        }
+        let mut after = (from + 1).min(bytes.len());
+        if bytes.get(after) == Some(&b'\r') {
+            after += 1;
+        }
+        let is_row_end = bytes.get(after) != Some(&dialect.delimiter);
+        return (Cell { start: start as u32, end: to as u32 }, Next { at: after + 1, is_row_end });
+    }
+    let end = memchr2(dialect.delimiter, b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+    let is_row_end = bytes.get(end) != Some(&dialect.delimiter);
+    let has_return = is_row_end && end > at && bytes[end - 1] == b'\r';
+    (Cell { start: at as u32, end: (end - usize::from(has_return)) as u32 }, Next { at: end + 1, is_row_end })
+}
+
+/// Puts the fields of rows into columns.
+struct Parser<'a> {
+    batch: Batch,
+    columns: usize,
+    wanted: &'a [bool],
+    bad: BadRows,
+    is_utf8: bool,
+}
+
+impl<'a> Parser<'a> {
+    fn new(bytes: Vec<u8>, columns: usize, wanted: &'a [bool]) -> Self {
+        let is_utf8 = std::str::from_utf8(&bytes).is_ok();
+        Self {
+            batch: Batch { bytes, cells: vec![Vec::new(); columns] },
+            columns,
+            wanted,
+            bad: BadRows::default(),
+            is_utf8,
+        }
+    }
+
+    fn raw(mut self, first_line: u64, dialect: Dialect) -> (Batch, BadRows) {
+        let (mut at, mut line) = (0, first_line);
+        let has_quotes = dialect.has_quotes && memchr(b'"', &self.batch.bytes).is_some();
+        let mut row: Vec<Cell> = Vec::with_capacity(self.columns);
+        while at < self.batch.bytes.len() {
+            row.clear();
+            let start = at;
+            loop {
+                let (cell, next) = field(&mut self.batch.bytes, at, dialect);
+                row.push(cell);
+                at = next.at;
+                if next.is_row_end {
+                    break;
+                }
+            }
+            if row.len() > 1 || row[0].end > row[0].start || dialect.has_quotes && self.batch.bytes[start] == b'"' {
+                self.row(&row, line);
+            }
+            line += 1;
+            if has_quotes {
+                let within =
+                    |cell: &Cell| memchr_iter(b'\n', &self.batch.bytes[cell.start as usize..cell.end as usize]).count();
+                line += row.iter().map(within).sum::<usize>() as u64;
+            }
+        }
+        (self.batch, self.bad)
+    }
+
+    fn parsed(mut self, ends: &[usize], rows: &[(u64, usize)]) -> (Batch, BadRows) {
+        let (mut first, mut start) = (0, 0);
+        let mut row = Vec::with_capacity(self.columns);
+        for &(line, last) in rows {
+            row.clear();
+            for &end in &ends[first..last] {
+                row.push(Cell { start: start as u32, end: end as u32 });
+                start = end;
+            }
+            first = last;
+            self.row(&row, line);
+        }
+        (self.batch, self.bad)
+    }
+
+    fn row(&mut self, row: &[Cell], line: u64) {
+        let columns = self.columns;
+        if row.len() != columns {
+            let fields = row.len();
+            let plural = |count| if count == 1 { "field" } else { "fields" };
+            self.bad.add(line, || format!("this row has {fields} {}, and the header {columns}", plural(fields)));
+            return;
+        }
+        let bytes = &self.batch.bytes;
+        let text = |cell: &Cell| std::str::from_utf8(&bytes[cell.start as usize..cell.end as usize]);
+        if !self.is_utf8 && row.iter().any(|cell| text(cell).is_err()) {
+            self.bad.add(line, || NOT_UTF8.to_owned());
+            return;
+        }
+        for ((cell, cells), wanted) in row.iter().zip(&mut self.batch.cells).zip(self.wanted) {
+            if *wanted {
+                cells.push(*cell);
+            }
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! A table in a file: csv, tsv or parquet.
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use arrow_array::Array;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use rayon::prelude::*;
+use twinset::Run;
+
+use super::batch::{Batch, ENOUGH};
+use super::rows::{BadRows, Dialect, RowBlock, RowCutter};
+use crate::guard::guarded;
+use crate::read::inputs::InputFile;
+use crate::read::lines::NOT_UTF8;
+use crate::read::parquet::{DAMAGED, as_text};
+use crate::read::reader::{delimiter, format_of};
+use crate::read::stream::{self, Stream};
+use crate::read::{Format, ReadOptions};
+use crate::{Error, Result};
+
+/// A table in a file, of which the header was read.
+pub struct TableFile {
+    path: PathBuf,
+    names: Vec<String>,
+    content: Content,
+}
+
+enum Content {
+    Rows { first: Option<RowBlock>, cutter: Box<RowCutter<Stream>>, dialect: Dialect, bad: BadRows },
+    Parquet,
+}
+
+/// Blocks that are parsed at a time.
+const GROUP: usize = 8;
+/// Rows of parquet that are read at a time.
+const ROWS: usize = 8192;
+
+impl TableFile {
+    /// Opens a file and reads its header.
+    pub fn open(path: &Path, options: &ReadOptions, run: &Run) -> Result<Self> {
+        let input = InputFile::new(path.to_owned(), None);
+        let format = format_of(&input, options)?;
+        let (names, content) = match format {
+            Format::Parquet => (parquet_names(path)?, Content::Parquet),
+            Format::Csv | Format::Tsv => {
+                let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?;
+                let dialect = Dialect {
+                    delimiter: delimiter(format, path, options)?,
+                    has_quotes: format == Format::Csv,
+                    // All values of a block are found by 32 bits.
+                    largest: options.max_record.bytes().min(1 << 30),
+                };
+                let mut cutter = RowCutter::new(stream::open(&input, encoding, options, run)?, dialect);
+                let mut bad = BadRows::default();
+                let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
+                let mut first = cutter.next_block(&mut bad).map_err(fail)?;
+                if let (None, Some((line, reason))) = (&first, &bad.first) {
+                    return Err(Error::file(path, format!("line {line}: {reason}")));
+                }
+                let fields =
+                    first.as_mut().map(|block| block.first_row(dialect, !options.no_header)).unwrap_or_default();
+                let names = if options.no_header {
+                    (1..=fields.len()).map(|number| number.to_string()).collect()
+                } else {
+                    let text = |name| String::from_utf8(name).map_err(|_| Error::file(path, NOT_UTF8));
+                    fields.into_iter().map(text).collect::<Result<Vec<_>>>()?
+                };
+                (names, Content::Rows { first, cutter: Box::new(cutter), dialect, bad })
+            }
+            _ => return Err(Error::file(path, format!("{format} is no table; csv, tsv and parquet are"))),
+        };
+        Ok(Self { path: path.to_owned(), names: distinct(names), content })
+    }
+
+    /// What its columns are called: each differently, and none without a name.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Calls `visit` with batches of the wanted columns, or all, in the order of the rows. Tells which rows could not be used.
+    pub fn for_each<E: From<Error> + Send>(
+        self,
+        wanted: Option<&[usize]>,
+        run: &Run,
+        mut visit: impl FnMut(&[Batch]) -> Result<(), E> + Send,
+    ) -> Result<BadRows, E> {
+        let columns = self.names.len();
+        let is_wanted: Vec<bool> =
+            (0..columns).map(|column| wanted.is_none_or(|list| list.contains(&column))).collect();
+        match self.content {
+            Content::Rows { first, cutter, dialect, mut bad } => {
+                let failed = |error: io::Error| E::from(Error::file(&self.path, stream::read_failure(&error)));
+                let visit = |batches: Vec<Batch>| visit(&batches);
+                bad.extend(for_each_block(*cutter, first, &is_wanted, dialect, run, failed, visit)?);
+                Ok(bad)
+            }
+            Content::Parquet => {
+                for_each_parquet(&self.path, &is_wanted, run, visit)?;
+                Ok(BadRows::default())
+            }
+        }
+    }
+}
+
+/// Reads rows of csv without a header, as a database writes them, which have these of all columns.
+pub fn read_rows<E: From<Error> + Send>(
+    rows: impl Read + Send,
+    columns: &[usize],
+    run: &Run,
+    failed: impl Fn(io::Error) -> E + Sync,
+    mut visit: impl FnMut(&[Batch]) -> Result<(), E> + Send,
+) -> Result<BadRows, E> {
+    let dialect = Dialect { delimiter: b',', has_quotes: true, largest: 1 << 30 };
+    let is_wanted = vec![true; columns.len()];
+    let width = columns.iter().max().map_or(0, |last| last + 1);
+    for_each_block(RowCutter::new(rows, dialect), None, &is_wanted, dialect, run, failed, |batches| {
+        visit(&batches.into_iter().map(|batch| batch.placed(columns, width)).collect::<Vec<_>>())
+    })
+}
+
+/// Parses blocks on all threads, and hands them on in their order.
+fn for_each_block<R: Read + Send, E: From<Error> + Send>(
+    mut cutter: RowCutter<R>,
+    first: Option<RowBlock>,
+    is_wanted: &[bool],
+    dialect: Dialect,
+    run: &Run,
+    failed: impl Fn(io::Error) -> E + Sync,
+    mut visit: impl FnMut(Vec<Batch>) -> Result<(), E> + Send,
+) -> Result<BadRows, E> {
+    let mut next = |first: Option<RowBlock>| -> Result<(Vec<RowBlock>, BadRows), E> {
+        let (mut blocks, mut bad) = (Vec::from_iter(first), BadRows::default());
+        while blocks.len() < GROUP
+            && let Some(block) = cutter.next_block(&mut bad).map_err(&failed)?
+        {
+            blocks.push(block);
+        }
+        Ok((blocks, bad))
+    };
+    let (mut blocks, mut bad) = next(first)?;
+    while !blocks.is_empty() {
+        run.check().map_err(|error| E::from(error.into()))?;
+        let work = || -> Result<BadRows, E> {
+            let parse = |block: RowBlock| block.parse(is_wanted.len(), is_wanted, dialect);
+            let (batches, of_blocks): (Vec<Batch>, Vec<BadRows>) = blocks.into_par_iter().map(parse).unzip();
+            visit(batches)?;
+            let mut all = BadRows::default();
+            of_blocks.into_iter().for_each(|rows| all.extend(rows));
+            Ok(all)
+        };
+        // The next blocks are read meanwhile.
+        let (read, visited) = rayon::join(|| next(None), work);
+        bad.extend(visited?);
+        let cut;
+        (blocks, cut) = read?;
+        bad.extend(cut);
+    }
+    Ok(bad)
+}
+
+/// Names of which no two are alike, and none is empty.
+fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut taken: HashSet<String> = names.iter().cloned().collect();
+    let mut seen = HashSet::new();
+    let rename = |(number, name): (usize, String)| {
+        let base = if name.trim().is_empty() { format!("column{}", number + 1) } else { name };
+        if seen.insert(base.clone()) {
+            return base;
+        }
+        let free = (2..).map(|copy| format!("{base}_{copy}")).find(|name| taken.insert(name.clone()));
+        let free = free.unwrap_or(base);
+        seen.insert(free.clone());
+        free
+    };
+    names.into_iter().enumerate().map(rename).collect()
+}
+
+fn parquet_failure(path: &Path, error: impl std::fmt::Display) -> Error {
+    Error::file(path, format!("not a whole parquet file: {error}"))
+}
+
+fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<std::fs::File>> {
+    let file = std::fs::File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
+    let opened = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file));
+    opened.ok_or_else(|| Error::file(path, DAMAGED))?.map_err(|error| parquet_failure(path, error))
+}
+
+fn parquet_names(path: &Path) -> Result<Vec<String>> {
+    Ok(builder(path)?.schema().fields().iter().map(|field| field.name().clone()).collect())
+}
+
+fn for_each_parquet<E: From<Error>>(
+    path: &Path,
+    is_wanted: &[bool],
+    run: &Run,
+    mut visit: impl FnMut(&[Batch]) -> Result<(), E>,
+) -> Result<(), E> {
+    let builder = builder(path)?;
+    let wanted: Vec<usize> = (0..is_wanted.len()).filter(|&column| is_wanted[column]).collect();
+    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
+    let reader = guarded(|| builder.with_projection(mask).with_batch_size(ROWS).build());
+    let mut reader = reader.ok_or_else(|| Error::file(path, DAMAGED))?.map_err(|error| parquet_failure(path, error))?;
+    let mut batch = Batch::new(is_wanted.len());
+    loop {
+        run.check().map_err(|error| E::from(error.into()))?;
+        let next = guarded(|| reader.next()).ok_or_else(|| Error::file(path, DAMAGED))?;
+        let Some(rows) = next else { break };
+        let rows = rows.map_err(|error| parquet_failure(path, error))?;
+        for (column, &number) in rows.columns().iter().zip(&wanted) {
+            let text = guarded(|| as_text(column)).ok_or_else(|| Error::file(path, DAMAGED))?;
+            let text = text.map_err(|error| parquet_failure(path, error))?;
+            for row in 0..text.len() {
+                batch.push(number, text.is_valid(row).then(|| text.value(row).as_bytes()));
+            }
+        }
+        if batch.size() >= ENOUGH {
+            visit(std::slice::from_ref(&batch))?;
+            batch = Batch::new(is_wanted.len());
+        }
+    }
+    visit(std::slice::from_ref(&batch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All values of a file by columns, as text; `None` for no value.
+    fn columns(name: &str, bytes: &[u8], options: &ReadOptions) -> (Vec<String>, Vec<Vec<String>>, BadRows) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let table = TableFile::open(&path, options, &Run::default()).unwrap();
+        let names = table.names().to_vec();
+        let mut columns = vec![Vec::new(); names.len()];
+        let bad = table.for_each::<Error>(None, &Run::default(), |batches| {
+            for batch in batches {
+                for (column, values) in columns.iter_mut().enumerate() {
+                    let texts = batch.values(column).map(|value| String::from_utf8_lossy(value.unwrap()).into_owned());
+                    values.extend(texts);
+                }
+            }
+            Ok(())
+        });
+        (names, columns, bad.unwrap())
+    }
+
+    /// The same by the csv parser alone.
+    fn expected(bytes: &[u8]) -> Vec<Vec<String>> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
+        let width = reader.byte_headers().unwrap().len();
+        let mut columns = vec![Vec::new(); width];
+        for record in reader.byte_records() {
+            let record = record.unwrap();
+            if record.len() == width {
+                for (field, column) in record.iter().zip(&mut columns) {
+                    column.push(String::from_utf8_lossy(field).into_owned());
+                }
+            }
+        }
+        columns
+    }
+
+    #[test]
+    fn rows_are_cut_as_the_csv_parser_does() {
+        let row = "1,\"two, \"\"quoted\"\"\",\"three\nlines\r\nof it\",four\r\n";
+        let cases = [
+            "a,b,c,d\n1,2,3,4\n5,6,7,8".to_owned(),
+            "a,b,c,d\r\n1,2,3,4\r\n\r\n5,6,,\r\n".to_owned(),
+            format!("a,b,c,d\n{}", row.repeat(40_000)),
+            // Quotes that stand where they should not, and lone carriage returns, after many good rows.
+            format!("a,b,c,d\n{}5\" pipe,x,y,z\n{}", row.repeat(20_000), "1,2,3,4\n".repeat(1000)),
+            format!("a,b,c,d\n{}1,2,3,4\r5,6,7,8\r", "1,2,3,4\n".repeat(100_000)),
+            "a,b\n\"x\"y,z\n\"p\" ,q\n".to_owned(),
+            "a\n\"\"\n\nx\n".to_owned(),
+            "\"a\",\"b\"\n\"1\",\"2\"".to_owned(),
+        ];
+        for case in cases {
+            let (_, found, bad) = columns("t.csv", case.as_bytes(), &ReadOptions::default());
+            assert_eq!(bad, BadRows::default(), "{:?} {}", &case[..case.len().min(80)], case.len());
+            assert!(found == expected(case.as_bytes()), "{:?}", &case[..case.len().min(80)]);
+        }
+    }
+
+    #[test]
+    fn bad_rows_are_told_with_their_lines() {
+        let text = "a,b\n1,\"x\ny\"\n2\n3,4,5\n6,7\n";
+        let (_, found, bad) = columns("t.csv", text.as_bytes(), &ReadOptions::default());
+        assert_eq!(found, [["1", "6"], ["x\ny", "7"]]);
+        assert_eq!(bad, BadRows { count: 2, first: Some((4, "this row has 1 field, and the header 2".to_owned())) });
+        let (_, found, bad) = columns("t.csv", b"a,b\n1,\xff\n2,3\n4,\"5\n", &ReadOptions::default());
+        assert_eq!((found, bad.count), (vec![vec!["2".to_owned()], vec!["3".to_owned()]], 2));
+    }
+
+    #[test]
+    fn columns_have_names_of_their_own() {
+        let (names, _, _) = columns("t.tsv", b"a\t\ta\ta_2\ta\n", &ReadOptions::default());
+        assert_eq!(names, ["a", "column2", "a_3", "a_2", "a_4"]);
+        let options = ReadOptions { no_header: true, ..ReadOptions::default() };
+        let (names, found, _) = columns("t.csv", b"x,\"y,\"\nz,w\n", &options);
+        assert_eq!(
+            (names, found),
+            (
+                vec!["1".to_owned(), "2".to_owned()],
+                vec![vec!["x".to_owned(), "z".to_owned()], vec!["y,".to_owned(), "w".to_owned()]]
+            )
+        );
+        let (names, _, _) = columns("t.csv", b"", &ReadOptions::default());
+        assert!(names.is_empty());
+    }
+}

@@ -1,0 +1,323 @@
+//! A feature: a table's column or an XML path, and what one look at its values tells.
+
+use serde::{Deserialize, Serialize};
+use twinset::{Intervals, Measure, Synopsis, TokenHasher, synopsis_value, token_hash};
+
+use crate::counted::{Counted, CountedSynopsis};
+use crate::frequent::Frequent;
+use crate::shape::{Sampled, Shape};
+use crate::value::{Class, Rules, truth};
+
+/// A column of a table, or a path of XML documents.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Feature {
+    /// What it is called in results.
+    pub name: String,
+    /// The position of its table among all.
+    pub table: usize,
+    /// Its own name: that of the column, or the path.
+    pub column: String,
+    /// Its position in the table.
+    pub position: usize,
+    /// What its values look like.
+    pub kind: Kind,
+    /// How many rows there are.
+    pub rows: u64,
+    /// How many of them have no value.
+    pub nulls: u64,
+    /// How many different values there are.
+    pub distinct: Distinct,
+    /// Whether no two rows have the same value; `None` if one look does not tell.
+    pub unique: Option<bool>,
+    /// The smallest value: numbers come before dates, and these before other texts.
+    pub min: Option<String>,
+    /// The largest.
+    pub max: Option<String>,
+    /// Some values.
+    pub examples: Vec<String>,
+    /// The most frequent ones.
+    pub frequent: Vec<Frequency>,
+    /// Whether its values were cut into tokens.
+    pub is_tokens: bool,
+    /// Whether values such as `yes` and `no` stand for true and false.
+    pub(crate) is_boolean: bool,
+    pub(crate) values: Vec<u64>,
+    pub(crate) is_complete: bool,
+    pub(crate) size: u32,
+    pub(crate) shape: Shape,
+    /// Its smallest values, which are a sample.
+    pub(crate) sample: Vec<Sampled>,
+}
+
+/// How many different values a feature has.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Distinct {
+    /// The number, or an estimate of it.
+    pub count: f64,
+    /// The true number is at least this, in 95% of cases.
+    pub low: f64,
+    /// And at most this.
+    pub high: f64,
+}
+
+impl Distinct {
+    pub(crate) fn exactly(count: u64) -> Self {
+        Self { count: count as f64, low: count as f64, high: count as f64 }
+    }
+
+    /// Whether it is no estimate.
+    pub fn is_exact(&self) -> bool {
+        self.low == self.high
+    }
+}
+
+/// A value that occurs often.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frequency {
+    /// The value, or its beginning.
+    pub value: String,
+    /// How often it occurs.
+    pub count: u64,
+    /// Whether it may occur more often than that.
+    pub at_least: bool,
+}
+
+/// What the values of a feature look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// There are none.
+    Empty,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Decimal,
+    /// Days.
+    Date,
+    /// Days and times.
+    Timestamp,
+    /// True or false.
+    Boolean,
+    /// Anything else.
+    Text,
+}
+
+impl Kind {
+    fn of_classes(classes: u8) -> Self {
+        let only = |allowed: &[Class]| classes & !allowed.iter().map(|class| class.bit()).sum::<u8>() == 0;
+        match classes {
+            0 => Self::Empty,
+            _ if only(&[Class::Integer]) => Self::Integer,
+            _ if only(&[Class::Integer, Class::Decimal]) => Self::Decimal,
+            _ if only(&[Class::Date]) => Self::Date,
+            _ if only(&[Class::Date, Class::Timestamp]) => Self::Timestamp,
+            _ if only(&[Class::Boolean]) => Self::Boolean,
+            _ => Self::Text,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Integer => "integer",
+            Self::Decimal => "decimal",
+            Self::Date => "date",
+            Self::Timestamp => "timestamp",
+            Self::Boolean => "boolean",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl Feature {
+    /// Its synopsis.
+    pub fn synopsis(&self) -> Synopsis<'_> {
+        Synopsis::new(&self.values, self.size, self.is_complete).expect("a feature keeps the values of a synopsis")
+    }
+
+    /// How many rows have a value.
+    pub fn present(&self) -> u64 {
+        self.rows - self.nulls
+    }
+
+    /// How many values it has for each row that has one: 1 if it is unique.
+    pub fn uniqueness(&self) -> f64 {
+        if self.present() == 0 { 0.0 } else { (self.distinct.count / self.present() as f64).min(1.0) }
+    }
+}
+
+/// What all features of a run are made with.
+pub(crate) struct Making {
+    pub(crate) rules: Rules,
+    pub(crate) size: u32,
+    pub(crate) seed: u64,
+    /// Texts that stand for no value.
+    pub(crate) nulls: Vec<Vec<u8>>,
+    pub(crate) empty_values: bool,
+    /// How texts become tokens.
+    pub(crate) hasher: TokenHasher,
+}
+
+impl Making {
+    /// The text of a row, unless it stands for no value.
+    #[inline]
+    pub(crate) fn present<'a>(&self, raw: Option<&'a [u8]>) -> Option<&'a [u8]> {
+        let raw = raw?;
+        if raw.is_empty() && !self.empty_values || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == raw) {
+            return None;
+        }
+        Some(raw)
+    }
+
+    /// The value of a text in synopses.
+    #[inline]
+    pub(crate) fn value(&self, text: &[u8]) -> u64 {
+        synopsis_value(token_hash(text, 1), self.seed)
+    }
+}
+
+/// Looks at the values of a feature one after the other.
+pub(crate) struct Collector {
+    rows: u64,
+    nulls: u64,
+    counted: CountedSynopsis,
+    frequent: Frequent,
+    shape: Shape,
+    is_tokens: bool,
+    buffer: Vec<u8>,
+}
+
+/// So many examples, and frequent values.
+const SHOWN: usize = 5;
+/// So many values are kept as a sample.
+const SAMPLE: usize = 64;
+
+impl Collector {
+    pub(crate) fn new(making: &Making, is_tokens: bool) -> twinset::Result<Self> {
+        Ok(Self {
+            rows: 0,
+            nulls: 0,
+            counted: CountedSynopsis::new(making.size)?,
+            frequent: Frequent::default(),
+            shape: Shape::default(),
+            is_tokens,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Adds a row.
+    #[inline]
+    pub(crate) fn add(&mut self, raw: Option<&[u8]>, making: &Making) {
+        self.rows += 1;
+        let Some(raw) = making.present(raw) else {
+            self.nulls += 1;
+            return;
+        };
+        if self.is_tokens {
+            return self.add_tokens(raw, making);
+        }
+        let normal = making.rules.apply(raw, &mut self.buffer);
+        self.shape.add(&normal);
+        let value = making.value(normal.text);
+        self.counted.insert(value, normal.text);
+        if !self.counted.is_complete() {
+            self.frequent.insert(value, normal.text);
+        }
+    }
+
+    fn add_tokens(&mut self, raw: &[u8], making: &Making) {
+        let text = String::from_utf8_lossy(raw);
+        // A text that is too long for its tokens to be cut has none; there is no such text in a batch.
+        for hash in making.hasher.hashes(&text).unwrap_or_default() {
+            self.counted.insert(synopsis_value(hash, making.seed), raw);
+        }
+    }
+
+    /// How many rows had a value.
+    pub(crate) fn present(&self) -> u64 {
+        self.rows - self.nulls
+    }
+
+    /// What was seen.
+    pub(crate) fn finish(self, making: &Making, declared_boolean: bool) -> Feature {
+        let Self { rows, nulls, counted, frequent, mut shape, is_tokens, buffer: _ } = self;
+        let (mut kept, is_complete) = counted.finish();
+        let spelled = |counted: &Counted| truth(counted.text.as_bytes(), declared_boolean);
+        let is_boolean = !is_tokens
+            && is_complete
+            && (kept.len() == 2 || declared_boolean)
+            && shape.classes != Class::Boolean.bit()
+            && kept
+                .iter()
+                .map(|(_, counted)| spelled(counted))
+                .collect::<Option<Vec<_>>>()
+                .is_some_and(|found| found.windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 == pair[1].1));
+        if is_boolean {
+            for (value, counted) in &mut kept {
+                let text = if spelled(counted).is_some_and(|(is_true, _)| is_true) { "true" } else { "false" };
+                (*value, counted.text) = (making.value(text.as_bytes()), text.into());
+            }
+            kept.sort_unstable_by_key(|(value, _)| *value);
+            shape = Shape::default();
+            for (_, counted) in &kept {
+                shape.add(&making.rules.apply(counted.text.as_bytes(), &mut Vec::new()));
+            }
+        }
+        let repeats = kept.iter().any(|(_, counted)| counted.count > 1);
+        let unique = match (repeats || is_tokens || rows == nulls, is_complete) {
+            (true, _) => Some(false),
+            (false, true) => Some(true),
+            (false, false) => None,
+        };
+        let texts = |from: &[(u64, Counted)], most: usize| -> Vec<String> {
+            from.iter().take(most).map(|(_, counted)| counted.text.to_string()).collect()
+        };
+        let mut by_count: Vec<&Counted> =
+            kept.iter().map(|(_, counted)| counted).filter(|counted| counted.count > 1).collect();
+        by_count.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text.cmp(&b.text)));
+        let frequency = |(value, count, at_least)| Frequency { value, count, at_least };
+        let frequent: Vec<Frequency> = match is_complete {
+            true => by_count
+                .iter()
+                .take(SHOWN)
+                .map(|counted| frequency((counted.text.to_string(), counted.count, false)))
+                .collect(),
+            false => frequent.most(SHOWN).into_iter().map(|(text, count)| frequency((text, count, true))).collect(),
+        };
+        let sampled = |(_, counted): &(u64, Counted)| Sampled::new(counted.text.as_bytes(), making.rules);
+        let sample = if is_tokens { Vec::new() } else { kept.iter().take(SAMPLE).map(sampled).collect() };
+        let examples = if is_tokens { Vec::new() } else { texts(&kept, SHOWN) };
+        let frequent = if is_tokens { Vec::new() } else { frequent };
+        let values: Vec<u64> = kept.iter().map(|(value, _)| *value).collect();
+        let synopsis = Synopsis::new(&values, making.size, is_complete).expect("values are in order");
+        let interval = Intervals::new(Measure::Jaccard).distinct(synopsis);
+        let distinct = match is_complete {
+            true => Distinct::exactly(values.len() as u64),
+            false => Distinct { count: interval.similarity, low: interval.low, high: interval.high },
+        };
+        let (min, max) = shape.extremes();
+        Feature {
+            name: String::new(),
+            table: 0,
+            column: String::new(),
+            position: 0,
+            kind: if is_tokens { Kind::Text } else { Kind::of_classes(shape.classes) },
+            rows,
+            nulls,
+            distinct,
+            unique,
+            min,
+            max,
+            examples,
+            frequent,
+            is_tokens,
+            is_boolean,
+            values,
+            is_complete,
+            size: making.size,
+            shape,
+            sample,
+        }
+    }
+}

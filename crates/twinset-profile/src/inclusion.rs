@@ -1,0 +1,104 @@
+//! Which features may be contained in which: a test by synopses that never misses full inclusion, and one for the most part.
+
+use rayon::prelude::*;
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use crate::feature::Feature;
+
+/// With this probability at most, a feature that is contained for the most part is taken for one that is not.
+const RISK: f64 = 1e-4;
+
+/// How many of some values must be found, so that containment of at least a given share is possible.
+struct Shares {
+    share: f64,
+    /// For each number of values, the fewest.
+    least: Vec<u32>,
+}
+
+impl Shares {
+    fn new(share: f64, most: usize) -> Self {
+        let least = |values: u64| {
+            let Some(found) = Binomial::new(share, values).ok().filter(|_| share < 1.0) else { return values as u32 };
+            // The fewest that are not too improbable.
+            let (mut low, mut high) = (0, values);
+            while low < high {
+                let middle = (low + high) / 2;
+                if found.cdf(middle) >= RISK { high = middle } else { low = middle + 1 }
+            }
+            low as u32
+        };
+        Self { share, least: (0..=most as u64).map(least).collect() }
+    }
+
+    fn allows(&self, found: usize, of: usize) -> bool {
+        found as u32 >= self.least[of]
+    }
+}
+
+/// All pairs of features of which the first may be contained in the second by at least this share, in their order.
+pub(crate) fn candidates(features: &[Feature], share: f64) -> Vec<(usize, usize)> {
+    let most = features.iter().map(|feature| feature.values.len().max(feature.sample.len())).max().unwrap_or(0);
+    let shares = Shares::new(share, most);
+    let of_left = |left: usize| -> Vec<(usize, usize)> {
+        let rights = (0..features.len()).filter(|&right| right != left);
+        rights
+            .filter(|&right| may_be_within(&features[left], &features[right], &shares))
+            .map(|right| (left, right))
+            .collect()
+    };
+    (0..features.len()).into_par_iter().map(of_left).collect::<Vec<_>>().concat()
+}
+
+/// Whether a feature may be contained in another. It is never denied if it is wholly contained.
+fn may_be_within(left: &Feature, right: &Feature, shares: &Shares) -> bool {
+    if left.values.is_empty() || right.values.is_empty() || left.is_tokens != right.is_tokens {
+        return false;
+    }
+    // How many values may be missing.
+    let missing =
+        if left.is_complete { ((1.0 - shares.share) * left.values.len() as f64 + 1e-9).floor() } else { f64::INFINITY };
+    let needed = left.values.len() as f64 - if left.is_complete { missing } else { 0.0 };
+    if right.is_complete && (right.values.len() as f64) < needed * if left.is_complete { 1.0 } else { shares.share } {
+        return false;
+    }
+    let is_whole = missing < 1.0;
+    if is_whole && !left.is_tokens && !left.shape.fits_into(&right.shape) {
+        return false;
+    }
+    // Values of the left that must be among the right one's smallest, if it has them.
+    let limit = if right.is_complete { u64::MAX } else { right.values.last().copied().unwrap_or(0) };
+    let below = left.values.partition_point(|&value| value <= limit);
+    let known = &left.values[..below];
+    let quick = known.len().min(QUICK);
+    if shares.least[quick] > 0 && known[..quick].iter().all(|value| right.values.binary_search(value).is_err()) {
+        return false;
+    }
+    let found = common(known, &right.values);
+    let is_possible = match (is_whole, left.is_complete && below == left.values.len()) {
+        (true, _) => found == below,
+        // All values were looked for.
+        (false, true) => (below - found) as f64 <= missing,
+        (false, false) => shares.allows(found, below),
+    };
+    if !is_possible || is_whole || left.is_tokens {
+        return is_possible;
+    }
+    // Where the synopses say little, so do the shapes.
+    let fitting = left.sample.iter().filter(|value| right.shape.may_hold(value)).count();
+    shares.allows(fitting, left.sample.len())
+}
+
+/// So many values are looked up before all are compared.
+const QUICK: usize = 8;
+
+/// How many values two lists in order have in common.
+fn common(left: &[u64], right: &[u64]) -> usize {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < left.len() && j < right.len() {
+        let (a, b) = (left[i], right[j]);
+        common += usize::from(a == b);
+        i += usize::from(a <= b);
+        j += usize::from(b <= a);
+    }
+    common
+}

@@ -1,0 +1,31 @@
+//! What tables and XML documents have in common: similar columns, contained columns, foreign keys.
+//!
+//! [`profile`](profile()) reads every source once and keeps a [`Feature`] for each column and each path: its synopsis, and what else one
+//! look tells. From these it derives [`Relation`]s, and looks at the data a second time for what they leave open.
+#![forbid(unsafe_code)]
+
+mod check;
+mod counted;
+mod error;
+mod feature;
+mod frequent;
+mod inclusion;
+mod keys;
+mod look;
+mod names;
+mod options;
+mod profile;
+mod relation;
+mod shape;
+mod source;
+mod table;
+mod value;
+
+pub use error::{Error, Result};
+pub use feature::{Distinct, Feature, Frequency, Kind};
+pub use options::ProfileOptions;
+pub use profile::{Profile, profile};
+pub use relation::{Evidence, Relation, RelationKind};
+pub use source::Problem;
+pub use table::{DeclaredKey, Table};
+pub use value::Normalize;

@@ -1,0 +1,202 @@
+//! How alike the names of columns and tables are, whatever the convention.
+
+/// The words of a name: `customer_id`, `CustomerID` and `customerId` are all `customer`, `id`.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = None;
+    let characters: Vec<char> = name.chars().collect();
+    for (at, &c) in characters.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            before = None;
+            continue;
+        }
+        let next_is_small = characters.get(at + 1).is_some_and(|next| next.is_lowercase());
+        let begins = match before {
+            None => true,
+            Some(last @ 'a'..='z') if c.is_uppercase() => last.is_lowercase(),
+            Some(last) if last.is_lowercase() && c.is_uppercase() => true,
+            // The last of several capitals begins a word: XMLPath.
+            Some(last) if last.is_uppercase() && c.is_uppercase() => next_is_small,
+            Some(last) => last.is_numeric() != c.is_numeric(),
+        };
+        if begins {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase());
+        }
+        before = Some(c);
+    }
+    words
+}
+
+/// A word in the singular, as far as English goes.
+fn singular(word: &str) -> &str {
+    match word {
+        _ if word.len() < 4 => word,
+        _ if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") => word,
+        _ => {
+            let ending = ["sses", "shes", "ches", "xes"].iter().find(|ending| word.ends_with(**ending));
+            match ending {
+                Some(_) => &word[..word.len() - 2],
+                None => word.strip_suffix('s').unwrap_or(word),
+            }
+        }
+    }
+}
+
+/// Words that say that something is a key, and nothing about of what.
+const KEY_WORDS: [&str; 12] = ["id", "key", "code", "no", "nr", "num", "number", "pk", "fk", "ref", "uuid", "guid"];
+
+/// Endings that say the same, where words are written together.
+const KEY_ENDINGS: [&str; 5] = ["id", "key", "code", "no", "nr"];
+
+/// Whether a name ends in a word for a key.
+pub(crate) fn is_key_like(name: &str) -> bool {
+    let words = words(name);
+    let Some(last) = words.last() else { return false };
+    KEY_WORDS.contains(&last.as_str())
+        || KEY_ENDINGS.iter().any(|ending| last.len() >= ending.len() + 3 && last.ends_with(ending))
+}
+
+/// A name without what says only that it is a key, in one piece and in the singular.
+fn stem(words: &[String]) -> String {
+    let mut kept: Vec<&str> = words.iter().map(String::as_str).collect();
+    while kept.len() > 1 && kept.last().is_some_and(|word| KEY_WORDS.contains(word)) {
+        kept.pop();
+    }
+    while kept.len() > 1 && kept.first().is_some_and(|word| matches!(*word, "fk" | "pk" | "id")) {
+        kept.remove(0);
+    }
+    let joined = kept.concat();
+    let ending = KEY_ENDINGS.iter().find(|ending| joined.len() >= ending.len() + 3 && joined.ends_with(**ending));
+    // `custkey` is one word, and `id` alone is the whole name.
+    let joined = ending.map_or(joined.as_str(), |ending| &joined[..joined.len() - ending.len()]);
+    joined_singular(joined)
+}
+
+fn joined_singular(text: &str) -> String {
+    match text.strip_suffix("ies") {
+        Some(rest) if rest.len() > 2 => format!("{rest}y"),
+        _ => singular(text).to_owned(),
+    }
+}
+
+/// A column's words without what all columns of its table begin with, as in `l_orderkey`, `l_partkey`.
+pub(crate) fn without_prefix(name: &str, siblings: &[&str]) -> Vec<String> {
+    let own = words(name);
+    let Some(first) = own.first().filter(|_| own.len() > 1 && siblings.len() > 2) else { return own };
+    let shares = |sibling: &&&str| words(sibling).first() == Some(first);
+    if siblings.iter().filter(shares).count() == siblings.len() { own[1..].to_vec() } else { own }
+}
+
+/// How alike two pieces of text are, by their pairs of letters.
+fn likeness(left: &str, right: &str) -> f64 {
+    if left.is_empty() || right.is_empty() {
+        return 0.0;
+    }
+    if left == right {
+        return 1.0;
+    }
+    let pairs = |text: &str| -> Vec<(char, char)> {
+        let characters: Vec<char> = text.chars().collect();
+        characters.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    };
+    let (left, mut right) = (pairs(left), pairs(right));
+    let total = left.len() + right.len();
+    let common = left
+        .iter()
+        .filter(|pair| right.iter().position(|other| other == *pair).map(|at| right.swap_remove(at)).is_some());
+    if total == 0 { 0.0 } else { 2.0 * common.count() as f64 / total as f64 }
+}
+
+/// Whether one is a part of the other at its beginning or its end, and long enough to mean something.
+fn is_part(part: &str, whole: &str) -> bool {
+    part.len() >= 3 && part.len() < whole.len() && (whole.ends_with(part) || whole.starts_with(part))
+}
+
+/// How well the name of a column says that it refers to a column of a table, from 0 to 1.
+///
+/// `left` and `right` are the columns' words, without what their tables put before all columns.
+pub(crate) fn refers(left: &[String], right: &[String], right_table: &str) -> f64 {
+    let table_words = words(right_table.rsplit('/').next().unwrap_or(right_table));
+    let (left, right_stem) = (stem(left), stem(right));
+    let table = joined_singular(&table_words.concat());
+    let last_of_table = table_words.last().map(|word| joined_singular(word)).unwrap_or_default();
+    // `id` alone says nothing; then the table's name says it all.
+    let right_is_generic = right_stem.is_empty() || KEY_WORDS.contains(&right_stem.as_str());
+    let left_is_generic = left.is_empty() || KEY_WORDS.contains(&left.as_str());
+    if left_is_generic {
+        return if right_is_generic { 0.1 } else { 0.0 };
+    }
+    let mut best: f64 = 0.0;
+    if !right_is_generic && left == right_stem {
+        // The same name; better still if it is the table's.
+        let named_after_table = right_stem == table
+            || is_part(&right_stem, &table)
+            || is_part(&table, &right_stem)
+            || table.starts_with(&right_stem);
+        best = best.max(if named_after_table { 1.0 } else { 0.85 });
+    }
+    for target in [&table, &last_of_table].into_iter().filter(|target| target.len() > 1) {
+        if left == **target {
+            best = best.max(1.0);
+        } else if is_part(target, &left) {
+            // `billing_address` and `address`.
+            best = best.max(0.9);
+        } else if is_part(&left, target) {
+            best = best.max(0.75);
+        }
+    }
+    if !right_is_generic && (is_part(&right_stem, &left) || is_part(&left, &right_stem)) {
+        best = best.max(0.8);
+    }
+    let fuzzy = likeness(&left, &table).max(if right_is_generic { 0.0 } else { likeness(&left, &right_stem) });
+    best.max(0.7 * fuzzy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(left: &str, right: &str, table: &str) -> f64 {
+        refers(&words(left), &words(right), table)
+    }
+
+    #[test]
+    fn names_are_cut_into_words() {
+        for name in ["customer_id", "CustomerId", "customerID", "CUSTOMER-ID", "Customer Id"] {
+            assert_eq!(words(name), ["customer", "id"], "{name}");
+        }
+        assert_eq!(words("XMLPath2"), ["xml", "path", "2"]);
+        assert_eq!(words("CUSTOMERID"), ["customerid"]);
+    }
+
+    #[test]
+    fn a_column_refers_to_the_table_that_it_names() {
+        for (left, right, table) in [
+            ("customer_id", "id", "customers"),
+            ("CustomerId", "CustomerId", "Customer"),
+            ("city", "id", "cities"),
+            ("billing_address_id", "address_id", "address"),
+            ("category", "category_id", "categories"),
+            ("fk_box", "pk", "boxes"),
+            ("custkey", "custkey", "customer"),
+            ("knr", "knr", "kunden"),
+        ] {
+            let others = score(left, "invoice_id", "invoices");
+            assert!(
+                score(left, right, table) >= 0.7 && score(left, right, table) > others + 0.3,
+                "{left} {right} {table}"
+            );
+        }
+        assert!(score("quantity", "id", "customers") < 0.4);
+        assert!(score("id", "id", "customers") < 0.2);
+    }
+
+    #[test]
+    fn what_all_columns_begin_with_is_left_out() {
+        assert_eq!(without_prefix("l_orderkey", &["l_orderkey", "l_partkey", "l_tax"]), ["orderkey"]);
+        assert_eq!(without_prefix("order_id", &["order_id", "customer_id", "order_date"]), ["order", "id"]);
+    }
+}

@@ -1,0 +1,143 @@
+//! Sources: what has tables. Each can tell them, and read some of their columns.
+
+mod address;
+mod files;
+mod mysql;
+mod postgres;
+mod sql;
+mod sqlite;
+mod tls;
+
+use std::path::Path;
+use std::time::Duration;
+
+use twinset::Run;
+use twinset_io::ReadOptions;
+use twinset_io::read::features::{BadRows, Batch};
+
+use crate::table::Table;
+use crate::{Error, Result};
+
+/// Which tables of databases are read, and how.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Choice {
+    pub(crate) schemas: Vec<String>,
+    pub(crate) tables: Vec<String>,
+    pub(crate) views: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) read: ReadOptions,
+}
+
+impl Choice {
+    /// Whether a table was chosen, by its name or with its schema.
+    fn has_table(&self, schema: Option<&str>, name: &str) -> bool {
+        let is = |chosen: &String| {
+            chosen == name
+                || schema.is_some_and(|schema| {
+                    chosen.strip_prefix(schema).and_then(|rest| rest.strip_prefix('.')) == Some(name)
+                })
+        };
+        self.tables.is_empty() || self.tables.iter().any(is)
+    }
+}
+
+/// Something that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, or the table.
+    pub place: String,
+    /// What is wrong, and what to do.
+    pub reason: String,
+}
+
+/// Takes batches of values, in which a feature has its position in the table, and the names of all features so far.
+pub(crate) type Visit<'a> = dyn FnMut(&[Batch], &[String]) -> Result<()> + Send + 'a;
+
+/// Columns of two tables, to be compared in the database where both are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sides<'a> {
+    pub(crate) left: &'a Table,
+    pub(crate) left_columns: &'a [&'a str],
+    pub(crate) right: &'a Table,
+    pub(crate) right_columns: &'a [&'a str],
+    /// Whether their values are texts, of which only equal bytes are equal.
+    pub(crate) are_texts: bool,
+}
+
+/// How many different values two columns have, and what only the left one has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Counts {
+    pub(crate) left: u64,
+    pub(crate) right: u64,
+    pub(crate) common: u64,
+    /// Some values that the right one has not, and how often the left one has them.
+    pub(crate) orphans: Vec<(String, u64)>,
+    /// How many rows have such a value.
+    pub(crate) orphan_rows: u64,
+}
+
+/// What has tables.
+pub(crate) trait Source: Send {
+    /// What it is called in messages: a path, or an address without its password.
+    fn name(&self) -> &str;
+
+    /// Its short name, for tables that others have too.
+    fn short(&self) -> String;
+
+    /// Its tables, as far as they can be told without reading them, and what could not be.
+    fn tables(&mut self, run: &Run) -> Result<(Vec<Table>, Vec<Problem>)>;
+
+    /// Reads the wanted columns of a table, or all. Returns what could not be read.
+    fn read(
+        &mut self,
+        table: &Table,
+        wanted: Option<&[usize]>,
+        run: &Run,
+        visit: &mut Visit<'_>,
+    ) -> Result<Vec<Problem>>;
+
+    /// Whether it compares columns by itself.
+    fn compares(&self) -> bool {
+        false
+    }
+
+    /// How many different values columns of two of its tables have.
+    fn compare(&mut self, _: Sides<'_>, _: &Run) -> Result<Counts> {
+        Err(Error::source(self.name(), "this source cannot compare columns"))
+    }
+}
+
+impl Problem {
+    /// Rows that could not be used.
+    fn of_rows(place: &str, bad: BadRows) -> Option<Self> {
+        let (line, reason) = bad.first?;
+        let more = match bad.count {
+            1 => "this row was left out".to_owned(),
+            count => format!("{count} such rows were left out"),
+        };
+        Some(Self { place: format!("{place}:{line}"), reason: format!("{reason}; {more}") })
+    }
+}
+
+/// The source that a user's words stand for.
+pub(crate) fn open(text: &str, choice: &Choice) -> Result<Box<dyn Source>> {
+    if let Some((scheme, _)) = text.split_once("://") {
+        return match scheme.to_ascii_lowercase().as_str() {
+            "postgres" | "postgresql" => Ok(Box::new(postgres::Postgres::connect(text, choice)?)),
+            "mysql" | "mariadb" => Ok(Box::new(mysql::Mysql::connect(text, choice)?)),
+            // The address may hold a password, so it is not repeated.
+            _ => Err(Error::Usage("addresses of databases begin with postgres:// or mysql://".to_owned())),
+        };
+    }
+    let path = Path::new(text);
+    if sqlite::is_database(path) {
+        return Ok(Box::new(sqlite::Sqlite::open(path, choice)?));
+    }
+    Ok(Box::new(files::Files::find(path, choice)?))
+}
+
+/// Values that are handed on together take about so many bytes.
+const ENOUGH: usize = 1 << 20;
+
+/// Orphan values that are shown.
+pub(crate) const ORPHANS: usize = 5;

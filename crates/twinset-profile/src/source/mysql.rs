@@ -1,0 +1,202 @@
+//! MariaDB or MySQL, in a read-only transaction.
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, Opts, OptsBuilder, SslOpts, Value};
+use twinset::Run;
+use twinset_io::read::features::Batch;
+
+use super::sql::{Comparing, Dialect, quoted, quoted_table};
+use super::tls::{Mode, Tls};
+use super::{Choice, Counts, ENOUGH, Problem, Sides, Source, Visit, address};
+use crate::table::{DeclaredKey, Table};
+use crate::{Error, Result};
+
+pub(super) struct Mysql {
+    name: String,
+    database: String,
+    connection: Conn,
+    choice: Choice,
+}
+
+const DIALECT: Dialect = Dialect { text: "CAST({} AS CHAR)", bytes: "CAST({} AS BINARY)" };
+
+impl Mysql {
+    pub(super) fn connect(text: &str, choice: &Choice) -> Result<Self> {
+        let mut url = address::parse(text)?;
+        let name = address::shown(&url);
+        let tls = Tls::take(&mut url)?;
+        let database = address::database(&url);
+        if database.is_empty() {
+            return Err(Error::source(&name, "the address names no database; write mysql://user@host/database"));
+        }
+        // Its own words about a broken address could repeat the password.
+        let broken = |_| Error::source(&name, "the address is broken; write mysql://user@host/database");
+        let mut options = OptsBuilder::from_opts(
+            Opts::from_url(&url.as_str().replacen("mariadb://", "mysql://", 1)).map_err(broken)?,
+        );
+        if url.password().is_none()
+            && let Ok(password) = std::env::var("MYSQL_PWD")
+        {
+            options = options.pass(Some(password));
+        }
+        let secure = || {
+            let trusting = tls.mode != Mode::Verify;
+            let secure = SslOpts::default()
+                .with_danger_accept_invalid_certs(trusting)
+                .with_danger_skip_domain_validation(trusting)
+                .with_root_cert_path(tls.roots.clone());
+            Conn::new(options.clone().ssl_opts(Some(secure)))
+        };
+        let connected = match tls.mode {
+            Mode::Disable => Conn::new(options.clone()),
+            Mode::Prefer => secure().or_else(|_| Conn::new(options.clone())),
+            Mode::Require | Mode::Verify => secure(),
+        };
+        let mut connection = connected.map_err(|error| failure(&name, &error))?;
+        let refused = |error: mysql::Error| failure(&name, &error);
+        // Names stand in double quotes, and texts are joined by bars, as in the other databases.
+        connection.query_drop("SET SESSION sql_mode = 'ANSI'").map_err(refused)?;
+        if let Some(timeout) = choice.timeout {
+            // MariaDB knows the one, MySQL the other.
+            let of_mariadb =
+                connection.query_drop(format!("SET SESSION max_statement_time = {}", timeout.as_secs_f64()));
+            if of_mariadb.is_err() {
+                connection
+                    .query_drop(format!("SET SESSION max_execution_time = {}", timeout.as_millis()))
+                    .map_err(refused)?;
+            }
+        }
+        connection.query_drop("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map_err(refused)?;
+        connection.query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").map_err(refused)?;
+        Ok(Self { name, database, connection, choice: choice.clone() })
+    }
+
+    fn describe(&mut self) -> mysql::Result<Vec<Table>> {
+        let schemas =
+            if self.choice.schemas.is_empty() { vec![self.database.clone()] } else { self.choice.schemas.clone() };
+        let mut tables = Vec::new();
+        for schema in schemas {
+            let named: Vec<(String, String)> = self.connection.exec(
+                "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = ? ORDER BY table_name COLLATE utf8mb4_bin",
+                (&schema,),
+            )?;
+            for (name, kind) in named {
+                let is_wanted = kind == "BASE TABLE" || self.choice.views && kind == "VIEW";
+                if !is_wanted || !self.choice.has_table(Some(&schema), &name) {
+                    continue;
+                }
+                let columns: Vec<(String, String)> = self.connection.exec(
+                    "SELECT column_name, CAST(column_type AS CHAR) FROM information_schema.columns
+                     WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position",
+                    (&schema, &name),
+                )?;
+                let declared = self.declared(&schema, &name)?;
+                let mut table = Table { schema: Some(schema.clone()), name, columns, declared, ..Table::default() };
+                let count: Option<u64> =
+                    self.connection.query_first(format!("SELECT count(*) FROM {}", quoted_table(&table)))?;
+                table.state = format!("{} rows", count.unwrap_or(0));
+                tables.push(table);
+            }
+        }
+        Ok(tables)
+    }
+
+    fn declared(&mut self, schema: &str, table: &str) -> mysql::Result<Vec<DeclaredKey>> {
+        let rows: Vec<(String, String, String, String, String)> = self.connection.exec(
+            "SELECT constraint_name, column_name, referenced_table_schema, referenced_table_name, referenced_column_name
+             FROM information_schema.key_column_usage
+             WHERE table_schema = ? AND table_name = ? AND referenced_table_name IS NOT NULL
+             ORDER BY constraint_name, ordinal_position",
+            (schema, table),
+        )?;
+        let mut keys: Vec<(String, DeclaredKey)> = Vec::new();
+        for (name, column, to_schema, to, to_column) in rows {
+            if keys.last().is_none_or(|(last, _)| *last != name) {
+                let key = DeclaredKey { columns: Vec::new(), to: (Some(to_schema), to), to_columns: Vec::new() };
+                keys.push((name, key));
+            }
+            if let Some((_, key)) = keys.last_mut() {
+                key.columns.push(column);
+                key.to_columns.push(to_column);
+            }
+        }
+        Ok(keys.into_iter().map(|(_, key)| key).collect())
+    }
+
+    fn counts(&mut self, sql: &Comparing) -> mysql::Result<Counts> {
+        let (left, common): (u64, u64) = self.connection.query_first(sql.common())?.unwrap_or_default();
+        let right: u64 = self.connection.query_first(sql.right())?.unwrap_or_default();
+        let mut counts = Counts { left, right, common, ..Counts::default() };
+        if common < left {
+            counts.orphans = self.connection.query(sql.orphans())?;
+            counts.orphan_rows = self.connection.query_first(sql.orphan_rows())?.unwrap_or_default();
+        }
+        Ok(counts)
+    }
+}
+
+fn failure(name: &str, error: &mysql::Error) -> Error {
+    let reason = match error {
+        // Too long for MariaDB, and for MySQL.
+        mysql::Error::MySqlError(error) if [1969, 3024].contains(&error.code) => {
+            "a query took longer than --timeout allows".to_owned()
+        }
+        mysql::Error::MySqlError(error) => format!("the database says: {}", error.message),
+        other => format!("the database does not answer: {other}"),
+    };
+    Error::source(name, reason)
+}
+
+impl Source for Mysql {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn short(&self) -> String {
+        self.database.clone()
+    }
+
+    fn tables(&mut self, _: &Run) -> Result<(Vec<Table>, Vec<Problem>)> {
+        Ok((self.describe().map_err(|error| failure(&self.name, &error))?, Vec::new()))
+    }
+
+    fn read(
+        &mut self,
+        table: &Table,
+        wanted: Option<&[usize]>,
+        run: &Run,
+        visit: &mut Visit<'_>,
+    ) -> Result<Vec<Problem>> {
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        let wanted = wanted.unwrap_or(&all);
+        let columns: Vec<String> = wanted.iter().map(|&column| quoted(&table.columns[column].0)).collect();
+        let sql = format!("SELECT {} FROM {}", columns.join(", "), quoted_table(table));
+        let refused = |error: mysql::Error| failure(&self.name, &error);
+        let mut batch = Batch::new(table.columns.len());
+        for row in self.connection.query_iter(sql).map_err(refused)? {
+            for (value, &column) in row.map_err(refused)?.unwrap().iter().zip(wanted) {
+                match value {
+                    Value::NULL => batch.push(column, None),
+                    Value::Bytes(bytes) => batch.push(column, Some(bytes)),
+                    other => batch.push(column, Some(other.as_sql(true).as_bytes())),
+                }
+            }
+            if batch.size() >= ENOUGH {
+                run.check()?;
+                visit(std::slice::from_ref(&batch), &table.names())?;
+                batch = Batch::new(table.columns.len());
+            }
+        }
+        visit(std::slice::from_ref(&batch), &table.names())?;
+        Ok(Vec::new())
+    }
+
+    fn compares(&self) -> bool {
+        true
+    }
+
+    fn compare(&mut self, sides: Sides<'_>, _: &Run) -> Result<Counts> {
+        let sql = Comparing::new(sides, DIALECT);
+        self.counts(&sql).map_err(|error| failure(&self.name, &error))
+    }
+}

@@ -1,0 +1,195 @@
+//! A SQLite file, opened for reading only.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Instant;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use twinset::Run;
+use twinset_io::read::features::Batch;
+
+use super::sql::{Comparing, Dialect, quoted};
+use super::{Choice, Counts, ENOUGH, Problem, Sides, Source, Visit};
+use crate::table::{DeclaredKey, Table};
+use crate::{Error, Result};
+
+pub(super) struct Sqlite {
+    name: String,
+    connection: Connection,
+    choice: Choice,
+}
+
+/// Whether a file is a SQLite database.
+pub(super) fn is_database(path: &Path) -> bool {
+    let mut start = [0; 16];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *b"SQLite format 3\0"
+}
+
+impl Sqlite {
+    pub(super) fn open(path: &Path, choice: &Choice) -> Result<Self> {
+        let name = path.display().to_string();
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&name, &error))?;
+        let sqlite = Self { name, connection, choice: choice.clone() };
+        sqlite.connection.pragma_update(None, "query_only", true).map_err(|error| failure(&sqlite.name, &error))?;
+        Ok(sqlite)
+    }
+
+    /// Ends a query that takes longer than allowed.
+    fn limit_time(&mut self, run: &Run) -> Result<()> {
+        let deadline = self.choice.timeout.map(|timeout| Instant::now() + timeout);
+        let cancel = run.cancel.clone();
+        let ended = move || cancel.is_stopped() || deadline.is_some_and(|deadline| Instant::now() > deadline);
+        self.connection.progress_handler(10_000, Some(ended)).map_err(|error| failure(&self.name, &error))
+    }
+
+    fn describe(&self) -> rusqlite::Result<Vec<Table>> {
+        let kinds = if self.choice.views { "'table', 'view'" } else { "'table'" };
+        let sql = format!(
+            "SELECT name FROM sqlite_schema WHERE type IN ({kinds}) AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+        );
+        let names: Vec<String> =
+            self.connection.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let mut tables = Vec::new();
+        for name in names.into_iter().filter(|name| self.choice.has_table(None, name)) {
+            let mut columns = self.connection.prepare("SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")?;
+            let columns =
+                columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+            let count: i64 =
+                self.connection.query_row(&format!("SELECT count(*) FROM {}", quoted(&name)), [], |row| row.get(0))?;
+            let declared = self.declared(&name)?;
+            tables.push(Table { name, columns, state: format!("{count} rows"), declared, ..Table::default() });
+        }
+        Ok(tables)
+    }
+
+    fn declared(&self, table: &str) -> rusqlite::Result<Vec<DeclaredKey>> {
+        let mut keys: Vec<(i64, DeclaredKey)> = Vec::new();
+        let mut statement = self
+            .connection
+            .prepare("SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq")?;
+        let mut rows = statement.query([table])?;
+        while let Some(row) = rows.next()? {
+            let (id, to, from): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let to_column: Option<String> = row.get(3)?;
+            if keys.last().is_none_or(|(last, _)| *last != id) {
+                keys.push((id, DeclaredKey { columns: Vec::new(), to: (None, to.clone()), to_columns: Vec::new() }));
+            }
+            if let Some((_, key)) = keys.last_mut() {
+                key.columns.push(from);
+                // Without a column it is the primary key.
+                key.to_columns.extend(to_column);
+            }
+        }
+        for (_, key) in keys.iter_mut().filter(|(_, key)| key.to_columns.is_empty()) {
+            let mut primary =
+                self.connection.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")?;
+            key.to_columns = primary.query_map([&key.to.1], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        }
+        Ok(keys.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// Reads rows as text, as far as the visitor wants them.
+    fn rows(&self, table: &Table, wanted: &[usize], run: &Run, visit: &mut Visit<'_>) -> Result<()> {
+        let refused = |error: rusqlite::Error| failure(&self.name, &error);
+        let names: Vec<String> = wanted.iter().map(|&column| quoted(&table.columns[column].0)).collect();
+        let sql = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name));
+        let mut statement = self.connection.prepare(&sql).map_err(refused)?;
+        let mut rows = statement.query([]).map_err(refused)?;
+        let mut batch = Batch::new(table.columns.len());
+        while let Some(row) = rows.next().map_err(refused)? {
+            for (at, &column) in wanted.iter().enumerate() {
+                match row.get_ref(at).map_err(refused)? {
+                    ValueRef::Null => batch.push(column, None),
+                    ValueRef::Integer(number) => batch.push(column, Some(number.to_string().as_bytes())),
+                    ValueRef::Real(number) => batch.push(column, Some(number.to_string().as_bytes())),
+                    ValueRef::Text(text) => batch.push(column, Some(text)),
+                    ValueRef::Blob(bytes) => batch.push(column, Some(hexadecimal(bytes).as_bytes())),
+                }
+            }
+            if batch.size() >= ENOUGH {
+                run.check()?;
+                visit(std::slice::from_ref(&batch), &table.names())?;
+                batch = Batch::new(table.columns.len());
+            }
+        }
+        visit(std::slice::from_ref(&batch), &table.names())
+    }
+}
+
+/// Bytes as text, of which no two are alike unless the bytes are.
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold("\\x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+/// Columns may be declared to ignore case.
+const DIALECT: Dialect = Dialect { text: "CAST({} AS TEXT)", bytes: "{} COLLATE BINARY" };
+
+fn failure(name: &str, error: &rusqlite::Error) -> Error {
+    let reason = match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::OperationInterrupted) => "a query took longer than --timeout allows".to_owned(),
+        Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt) => {
+            format!("the SQLite file is damaged ({error}); restore it from a copy")
+        }
+        _ => format!("the SQLite file cannot be read: {error}"),
+    };
+    Error::source(name, reason)
+}
+
+impl Source for Sqlite {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn short(&self) -> String {
+        Path::new(&self.name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    }
+
+    fn tables(&mut self, run: &Run) -> Result<(Vec<Table>, Vec<Problem>)> {
+        self.limit_time(run)?;
+        Ok((self.describe().map_err(|error| failure(&self.name, &error))?, Vec::new()))
+    }
+
+    fn read(
+        &mut self,
+        table: &Table,
+        wanted: Option<&[usize]>,
+        run: &Run,
+        visit: &mut Visit<'_>,
+    ) -> Result<Vec<Problem>> {
+        self.limit_time(run)?;
+        let all: Vec<usize> = (0..table.columns.len()).collect();
+        self.rows(table, wanted.unwrap_or(&all), run, visit)?;
+        Ok(Vec::new())
+    }
+
+    fn compares(&self) -> bool {
+        true
+    }
+
+    fn compare(&mut self, sides: Sides<'_>, run: &Run) -> Result<Counts> {
+        self.limit_time(run)?;
+        let sql = Comparing::new(sides, DIALECT);
+        let counted = (|| -> rusqlite::Result<Counts> {
+            let (left, common): (i64, i64) =
+                self.connection.query_row(&sql.common(), [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let right: i64 = self.connection.query_row(&sql.right(), [], |row| row.get(0))?;
+            let mut counts =
+                Counts { left: left as u64, right: right as u64, common: common as u64, ..Counts::default() };
+            if common < left {
+                let mut orphans = self.connection.prepare(&sql.orphans())?;
+                counts.orphans = orphans
+                    .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?
+                    .collect::<Result<_, _>>()?;
+                counts.orphan_rows =
+                    self.connection.query_row(&sql.orphan_rows(), [], |row| row.get::<_, i64>(0))? as u64;
+            }
+            Ok(counts)
+        })();
+        counted.map_err(|error| failure(&self.name, &error))
+    }
+}

@@ -1,0 +1,51 @@
+//! A table of a source, as far as it is known without reading its rows.
+
+use serde::{Deserialize, Serialize};
+
+/// A table: a file, a table or view of a database, or all XML documents of a source.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Table {
+    /// The position of its source among all.
+    pub source: usize,
+    /// Its schema, where the source has them.
+    pub schema: Option<String>,
+    /// What it is called; nothing for XML documents, whose paths need no table.
+    pub name: String,
+    /// What its columns are called, and their types as the source declares them. Those of XML documents are not known before.
+    pub columns: Vec<(String, String)>,
+    /// What changes when its rows change: for files their sizes and times, for databases the number of rows.
+    pub state: String,
+    /// How many rows it has; not known before they are read.
+    pub rows: u64,
+    /// Foreign keys that the source declares.
+    pub declared: Vec<DeclaredKey>,
+}
+
+/// A foreign key that a database declares: columns of this table, and where they lead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclaredKey {
+    /// The columns that refer.
+    pub columns: Vec<String>,
+    /// The schema and the name of the table that they refer to.
+    pub to: (Option<String>, String),
+    /// The columns there.
+    pub to_columns: Vec<String>,
+}
+
+impl Table {
+    /// Whether it stands for XML documents.
+    pub fn is_xml(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// What its columns are called.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether a declared type is that of booleans.
+    pub(crate) fn is_boolean(&self, column: usize) -> bool {
+        let declared = self.columns.get(column).map_or("", |(_, declared)| declared.as_str()).to_ascii_lowercase();
+        declared.starts_with("bool") || declared == "tinyint(1)" || declared == "bit(1)"
+    }
+}
