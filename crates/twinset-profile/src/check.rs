@@ -4,21 +4,23 @@
 //! collected as 64-bit hashes, or, if there are too many for the memory allowed, a part of all hashes at a time. What is complete in its
 //! synopsis is known already, and a feature that is only asked for such values keeps no others.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasherDefault;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use twinset::{Run, synopsis_value, token_hash};
+use twinset_io::read::features::Batch;
 
 use crate::Result;
-use crate::counted::{AsItIs, beginning};
+use crate::counted::{AsItIs, Counted, beginning};
 use crate::feature::{Distinct, Feature, Kind, Making};
+use crate::recent::{Known, Recent};
+use crate::sorted::SortedValues;
 use crate::source::{Counts, ORPHANS, Problem, Sides, Source};
 use crate::table::Table;
 use crate::value::{Class, truth};
-
-type Values = HashSet<u64, BuildHasherDefault<AsItIs>>;
 
 /// One feature, or two of one table together.
 pub(crate) type Key = Vec<usize>;
@@ -37,6 +39,8 @@ pub(crate) struct Checker<'a> {
     pub(crate) features: &'a [Feature],
     pub(crate) making: &'a Making,
     pub(crate) run: &'a Run,
+    /// The least share that counts as contained.
+    pub(crate) share: f64,
     /// What could not be asked.
     pub(crate) problems: Vec<Problem>,
     /// How many different values a key turned out to have.
@@ -44,18 +48,88 @@ pub(crate) struct Checker<'a> {
 }
 
 /// So many bytes of hashes are held at a time, unless the run says otherwise.
-const MEMORY: u64 = 96 << 20;
-/// A hash in a set takes about so many bytes.
-const HASH: u64 = 14;
+const MEMORY: f64 = (96 << 20) as f64;
+/// So many bytes a hash takes while others come.
+const HASH: f64 = 10.0;
+/// So many values of a key are kept with their texts.
+const FEW: f64 = 20_000.0;
 
-/// How the values of a key are come by.
+/// How the values of a key are collected.
 enum Held {
-    /// They are all in its synopsis.
-    Known,
-    /// All are collected.
-    All(Values),
-    /// Only those are collected that someone asks for.
-    Asked { asked: Values, found: Values },
+    /// All, with their texts and how often they occur.
+    Few { values: HashMap<u64, Counted, BuildHasherDefault<AsItIs>>, recent: Recent },
+    /// Those of one part of all hashes.
+    Many { values: SortedValues, recent: Recent },
+    /// Only those that someone asks for.
+    Asked { asked: HashSet<u64, BuildHasherDefault<AsItIs>>, found: SortedValues },
+}
+
+/// The values of a key, in order.
+struct Collected {
+    values: Vec<u64>,
+    /// Whether they are those of one part of all hashes.
+    is_part: bool,
+    counted: Option<HashMap<u64, Counted, BuildHasherDefault<AsItIs>>>,
+}
+
+impl Held {
+    /// Looks at the values of a key in a batch.
+    fn add(&mut self, batch: &Batch, key: &Key, features: &[Feature], making: &Making, (part, parts): (u64, u64)) {
+        match self {
+            Self::Few { values, recent } => {
+                let mut repeat = |value: u64, times: u64, text: Option<&dyn Fn() -> String>| match values.get_mut(&value) {
+                    Some(counted) => counted.count += times,
+                    None => {
+                        let text = text.map_or_else(String::new, |text| text()).into();
+                        values.insert(value, Counted { count: times, text });
+                    }
+                };
+                for_each_value(batch, key, features, making, |raw, value, text| {
+                    if raw.is_some_and(|raw| matches!(recent.look(raw), Known::Again(_))) {
+                        return;
+                    }
+                    let value = value();
+                    repeat(value, 1, Some(text));
+                    let forgotten = raw.and_then(|raw| recent.remember(raw, value));
+                    for place in recent.settle().into_iter().chain(forgotten) {
+                        repeat(place.value, place.count, None);
+                    }
+                });
+            }
+            Self::Many { values, recent } => for_each_value(batch, key, features, making, |raw, value, _| {
+                if raw.is_some_and(|raw| recent.is_seen(raw)) {
+                    return;
+                }
+                let value = value();
+                if is_in(value, part, parts) {
+                    values.push(value);
+                }
+            }),
+            Self::Asked { asked, found } => for_each_value(batch, key, features, making, |_, value, _| {
+                let value = value();
+                if asked.contains(&value) {
+                    found.push(value);
+                }
+            }),
+        }
+    }
+
+    fn finish(self) -> Collected {
+        match self {
+            Self::Few { mut values, mut recent } => {
+                for place in recent.forget() {
+                    if let Some(counted) = values.get_mut(&place.value) {
+                        counted.count += place.count;
+                    }
+                }
+                let mut sorted: Vec<u64> = values.keys().copied().collect();
+                sorted.sort_unstable();
+                Collected { values: sorted, is_part: false, counted: Some(values) }
+            }
+            Self::Many { values, .. } => Collected { values: values.finish(), is_part: true, counted: None },
+            Self::Asked { found, .. } => Collected { values: found.finish(), is_part: false, counted: None },
+        }
+    }
 }
 
 impl Checker<'_> {
@@ -147,6 +221,28 @@ impl Checker<'_> {
         product.min(self.features[key[0]].rows as f64)
     }
 
+    /// What is to be collected for some questions, and about how many values that is at most; for what is only asked for a few
+    /// values, these.
+    fn plan(&self, questions: &[&Question], counted: &[usize]) -> (BTreeMap<Key, f64>, BTreeMap<Key, Vec<u64>>) {
+        let counted = counted.iter().map(|&feature| vec![feature]);
+        let of_unknown = questions.iter().filter(|question| !self.is_known(&question.left));
+        let keys = counted.chain(of_unknown.flat_map(|question| [question.left.clone(), question.right.clone()]));
+        let mut full: BTreeMap<Key, f64> =
+            keys.filter(|key| !self.is_known(key)).map(|key| (key.clone(), self.most(&key))).collect();
+        let mut asked: BTreeMap<Key, Vec<u64>> = BTreeMap::new();
+        for Question { left, right } in questions {
+            if left.len() == 2 {
+                // A pair of columns that is contained has hardly more values than the pair that contains it.
+                let bound = self.most(right) / self.share;
+                full.entry(left.clone()).and_modify(|own| *own = own.min(bound));
+            }
+            if self.is_known(left) && !self.is_known(right) && !full.contains_key(right) {
+                asked.entry(right.clone()).or_default().extend(&self.features[left[0]].values);
+            }
+        }
+        (full, asked)
+    }
+
     fn answer_by_hash(
         &mut self,
         questions: &[Question],
@@ -154,68 +250,50 @@ impl Checker<'_> {
         counted: &[usize],
         answers: &mut [Option<Counts>],
     ) -> Result<()> {
-        let mut full: BTreeSet<Key> =
-            counted.iter().map(|&feature| vec![feature]).filter(|key| !self.is_known(key)).collect();
-        for &at in by_hash {
-            let Question { left, right } = &questions[at];
-            if !self.is_known(left) {
-                full.extend([left.clone(), right.clone()].into_iter().filter(|key| !self.is_known(key)));
-            }
-        }
-        let mut asked: BTreeMap<Key, Values> = BTreeMap::new();
-        for &at in by_hash {
-            let Question { left, right } = &questions[at];
-            if self.is_known(left) && !self.is_known(right) && !full.contains(right) {
-                asked.entry(right.clone()).or_default().extend(&self.features[left[0]].values);
-            }
-        }
-        let total: f64 = full.iter().map(|key| self.most(key)).sum();
-        let memory = self.run.memory.map_or(MEMORY, |memory| memory / 2).max(1 << 20);
-        let parts = ((total * HASH as f64 / memory as f64).ceil() as u64).max(1);
+        let asking: Vec<&Question> = by_hash.iter().map(|&at| &questions[at]).collect();
+        let (full, asked) = self.plan(&asking, counted);
+        let memory = self.run.memory.map_or(MEMORY, |memory| memory as f64 / 2.0).max((1 << 20) as f64);
+        let parts = ((HASH * full.values().sum::<f64>() / memory).ceil() as u64).max(1);
         let mut missing: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        let mut whole: BTreeMap<Key, Collected> = BTreeMap::new();
         for part in 0..parts {
             let mut held: BTreeMap<Key, Held> = BTreeMap::new();
-            for &at in by_hash {
-                let Question { left, right } = &questions[at];
-                for key in [left, right].into_iter().filter(|key| self.is_known(key)) {
-                    held.insert(key.clone(), Held::Known);
+            for (key, &most) in &full {
+                if most > FEW {
+                    held.insert(key.clone(), Held::Many { values: SortedValues::default(), recent: Recent::default() });
+                } else if part == 0 {
+                    held.insert(key.clone(), Held::Few { values: HashMap::default(), recent: Recent::default() });
                 }
             }
-            for key in &full {
-                let room = (self.most(key) / parts as f64 * 1.02) as usize;
-                held.insert(key.clone(), Held::All(Values::with_capacity_and_hasher(room, Default::default())));
+            for (key, asked) in asked.iter().filter(|_| part == 0) {
+                let asked = asked.iter().copied().collect();
+                held.insert(key.clone(), Held::Asked { asked, found: SortedValues::default() });
             }
-            for (key, asked) in &asked {
-                held.insert(key.clone(), Held::Asked { asked: asked.clone(), found: Values::default() });
+            let (of_part, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
+                self.collect(held, (part, parts))?.into_iter().partition(|(_, collected)| collected.is_part);
+            whole.extend(rest);
+            for (key, collected) in of_part.iter().chain(whole.iter().filter(|(key, _)| part == 0 && full.contains_key(*key))) {
+                *self.distinct.entry(key.clone()).or_insert(0) += collected.values.len() as u64;
             }
-            self.collect(&mut held, (part, parts))?;
-            for (key, held) in &held {
-                if let Held::All(values) = held {
-                    *self.distinct.entry(key.clone()).or_insert(0) += values.len() as u64;
+            let of = |key: &Key| -> Cow<'_, [u64]> {
+                if let Some(collected) = of_part.get(key) {
+                    return Cow::Borrowed(&collected.values);
                 }
-            }
-            for &at in by_hash {
-                let Question { left, right } = &questions[at];
+                let all = whole.get(key).map_or(&self.features[key[0]].values, |collected| &collected.values);
+                match parts {
+                    1 => Cow::Borrowed(all),
+                    _ => all.iter().copied().filter(|&value| is_in(value, part, parts)).collect(),
+                }
+            };
+            let compare = |&at: &usize| {
+                let (own, others) = (of(&questions[at].left), of(&questions[at].right));
+                (at, own.len(), missing_from(&own, &others))
+            };
+            for (at, values, lacking) in by_hash.par_iter().map(compare).collect::<Vec<_>>() {
                 let counts = answers[at].get_or_insert_default();
-                let mut look = |value: u64| {
-                    if !is_in(value, part, parts) {
-                        return;
-                    }
-                    counts.left += 1;
-                    let is_there = match &held[right] {
-                        Held::Known => self.features[right[0]].values.binary_search(&value).is_ok(),
-                        Held::All(values) | Held::Asked { found: values, .. } => values.contains(&value),
-                    };
-                    if is_there {
-                        counts.common += 1;
-                    } else {
-                        missing.entry(at).or_default().push(value);
-                    }
-                };
-                match &held[left] {
-                    Held::All(values) => values.iter().for_each(|&value| look(value)),
-                    _ => self.features[left[0]].values.iter().for_each(|&value| look(value)),
-                }
+                counts.left += values as u64;
+                counts.common += (values - lacking.len()) as u64;
+                missing.entry(at).or_default().extend(lacking);
             }
         }
         for &at in by_hash {
@@ -229,52 +307,42 @@ impl Checker<'_> {
                 };
             }
         }
-        self.find_orphans(questions, answers, &missing)
+        // What is not contained is not listed.
+        missing.retain(|&at, values| {
+            let is_listed = |counts: &Counts| counts.common as f64 >= self.share * counts.left as f64;
+            !values.is_empty() && answers[at].as_ref().is_some_and(is_listed)
+        });
+        self.find_orphans(questions, answers, missing, &whole)
     }
 
     /// Reads the tables of all keys that are held.
-    fn collect(&mut self, held: &mut BTreeMap<Key, Held>, part: (u64, u64)) -> Result<()> {
+    fn collect(&mut self, held: BTreeMap<Key, Held>, part: (u64, u64)) -> Result<BTreeMap<Key, Collected>> {
         let mut by_table: BTreeMap<usize, Vec<(Key, Held)>> = BTreeMap::new();
-        let keys: Vec<Key> =
-            held.iter().filter(|(_, held)| !matches!(held, Held::Known)).map(|(key, _)| key.clone()).collect();
-        for key in keys {
-            if let Some(values) = held.remove(&key) {
-                by_table.entry(self.features[key[0]].table).or_default().push((key, values));
-            }
+        for (key, held) in held {
+            by_table.entry(self.features[key[0]].table).or_default().push((key, held));
         }
+        let mut collected = BTreeMap::new();
         for (table, mut keys) in by_table {
             let (features, making) = (self.features, self.making);
-            let visit = |key: &Key, value: u64, held: &mut Held| {
-                if part.1 > 1 && !is_in(value, part.0, part.1) {
-                    return;
-                }
-                debug_assert!(!key.is_empty());
-                match held {
-                    Held::All(values) => {
-                        values.insert(value);
-                    }
-                    Held::Asked { asked, found } => {
-                        if asked.contains(&value) {
-                            found.insert(value);
-                        }
-                    }
-                    Held::Known => {}
-                }
-            };
-            let wanted: BTreeSet<usize> =
-                keys.iter().flat_map(|(key, _)| key.iter().map(|&feature| features[feature].position)).collect();
-            let wanted: Vec<usize> = wanted.into_iter().collect();
-            let source = self.tables[table].source;
-            self.sources[source].read(&self.tables[table], Some(&wanted), self.run, &mut |batches, _| {
+            let wanted = keys.iter().flat_map(|(key, _)| key).map(|&feature| features[feature].position);
+            self.read(table, &wanted.collect(), |batches| {
                 keys.par_iter_mut().for_each(|(key, held)| {
-                    for batch in batches {
-                        for_each_value(batch, key, features, making, |value, _| visit(key, value, held));
-                    }
+                    batches.iter().for_each(|batch| held.add(batch, key, features, making, part));
                 });
-                Ok(())
             })?;
-            held.extend(keys);
+            collected.extend(keys.into_iter().map(|(key, held)| (key, held.finish())));
         }
+        Ok(collected)
+    }
+
+    /// Reads some columns of a table.
+    fn read(&mut self, table: usize, wanted: &BTreeSet<usize>, mut visit: impl FnMut(&[Batch]) + Send) -> Result<()> {
+        let wanted: Vec<usize> = wanted.iter().copied().collect();
+        let table = &self.tables[table];
+        self.sources[table.source].read(table, Some(&wanted), self.run, &mut |batches, _| {
+            visit(batches);
+            Ok(())
+        })?;
         Ok(())
     }
 
@@ -283,37 +351,42 @@ impl Checker<'_> {
         &mut self,
         questions: &[Question],
         answers: &mut [Option<Counts>],
-        missing: &BTreeMap<usize, Vec<u64>>,
+        missing: BTreeMap<usize, Vec<u64>>,
+        whole: &BTreeMap<Key, Collected>,
     ) -> Result<()> {
         let mut by_table: BTreeMap<usize, Vec<(usize, Orphans)>> = BTreeMap::new();
-        for (&at, values) in missing {
-            // Of what is hardly contained, the list would be long and say little.
-            if answers[at].as_ref().is_some_and(|counts| counts.common * 2 < counts.left) {
-                continue;
+        for (at, values) in missing {
+            let left = &questions[at].left;
+            let known = |value: &u64| match whole.get(left).and_then(|collected| collected.counted.as_ref()) {
+                Some(counted) => counted.get(value).map(|counted| (counted.text.to_string(), counted.count)),
+                None => self.features[left[0]].sampled(*value).filter(|_| left.len() == 1),
+            };
+            let orphans = match values.iter().map(known).collect::<Option<Vec<_>>>() {
+                Some(known) => Orphans::known(known),
+                None => {
+                    let orphans = Orphans::unknown(&values);
+                    by_table.entry(self.features[left[0]].table).or_default().push((at, orphans));
+                    continue;
+                }
+            };
+            if let Some(counts) = &mut answers[at] {
+                (counts.orphans, counts.orphan_rows) = orphans;
             }
-            let mut values = values.clone();
-            values.sort_unstable();
-            let orphans = Orphans { values: values.iter().map(|&value| (value, 0)).collect(), texts: HashMap::new() };
-            by_table.entry(self.features[questions[at].left[0]].table).or_default().push((at, orphans));
         }
         for (table, mut asked) in by_table {
             let (features, making) = (self.features, self.making);
             let keys = asked.iter().flat_map(|(at, _)| &questions[*at].left);
-            let wanted: BTreeSet<usize> = keys.map(|&feature| features[feature].position).collect();
-            let wanted: Vec<usize> = wanted.into_iter().collect();
-            let source = self.tables[table].source;
-            self.sources[source].read(&self.tables[table], Some(&wanted), self.run, &mut |batches, _| {
+            let wanted = keys.map(|&feature| features[feature].position).collect();
+            self.read(table, &wanted, |batches| {
                 asked.par_iter_mut().for_each(|(at, orphans)| {
                     for batch in batches {
-                        let key = &questions[*at].left;
-                        for_each_value(batch, key, features, making, |value, text| orphans.add(value, text));
+                        for_each_value(batch, &questions[*at].left, features, making, |_, value, text| orphans.add(value(), text));
                     }
                 });
-                Ok(())
             })?;
             for (at, orphans) in asked {
                 if let Some(counts) = &mut answers[at] {
-                    (counts.orphans, counts.orphan_rows) = orphans.most();
+                    (counts.orphans, counts.orphan_rows) = orphans.finish();
                 }
             }
         }
@@ -321,33 +394,55 @@ impl Checker<'_> {
     }
 }
 
-/// Values that are missing somewhere.
-struct Orphans {
-    /// Each with the number of its rows.
-    values: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
-    texts: HashMap<u64, String>,
-}
+/// Values that are missing somewhere, with the numbers of their rows and, for the first of them, their texts.
+struct Orphans(HashMap<u64, (u64, Option<String>), BuildHasherDefault<AsItIs>>, usize);
 
 /// Of so many orphans the texts are kept.
 const TEXTS: usize = 10_000;
 
 impl Orphans {
+    fn unknown(values: &[u64]) -> Self {
+        Self(values.iter().map(|&value| (value, (0, None))).collect(), 0)
+    }
+
     fn add(&mut self, value: u64, text: &dyn Fn() -> String) {
-        let Some(rows) = self.values.get_mut(&value) else { return };
+        let Some((rows, known)) = self.0.get_mut(&value) else { return };
         *rows += 1;
-        if self.texts.len() < TEXTS {
-            self.texts.entry(value).or_insert_with(text);
+        if known.is_none() && self.1 < TEXTS {
+            *known = Some(text());
+            self.1 += 1;
         }
     }
 
-    /// The most frequent ones, and how many rows have any.
-    fn most(self) -> (Vec<(String, u64)>, u64) {
-        let mut shown: Vec<(String, u64)> =
-            self.texts.into_iter().map(|(value, text)| (text, self.values[&value])).collect();
-        shown.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        shown.truncate(ORPHANS);
-        (shown, self.values.values().sum())
+    fn finish(self) -> (Vec<(String, u64)>, u64) {
+        let rows = self.0.values().map(|(rows, _)| rows).sum();
+        let known = self.0.into_values().filter_map(|(rows, text)| Some((text?, rows))).collect();
+        (Self::known(known).0, rows)
     }
+
+    /// The most frequent ones, and how many rows have any.
+    fn known(mut orphans: Vec<(String, u64)>) -> (Vec<(String, u64)>, u64) {
+        let rows = orphans.iter().map(|(_, rows)| rows).sum();
+        orphans.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        orphans.truncate(ORPHANS);
+        (orphans, rows)
+    }
+}
+
+/// The values of one list that another has not; both are in order.
+fn missing_from(own: &[u64], others: &[u64]) -> Vec<u64> {
+    // A short list is looked up, a long one is merged.
+    if own.len() * 16 < others.len() {
+        return own.iter().copied().filter(|value| others.binary_search(value).is_err()).collect();
+    }
+    let mut at = 0;
+    let mut is_missing = |value: &u64| {
+        while others.get(at).is_some_and(|other| other < value) {
+            at += 1;
+        }
+        others.get(at) != Some(value)
+    };
+    own.iter().copied().filter(|value| is_missing(value)).collect()
 }
 
 /// Whether a value belongs to a part of all.
@@ -356,35 +451,40 @@ fn is_in(value: u64, part: u64, parts: u64) -> bool {
     parts == 1 || (value >> 24 & 0xffff_ffff) % parts == part
 }
 
-/// Calls `visit` with the values of a key in a batch, and what writes out what a value stands for.
+/// Calls `visit` for each row of a batch that has a value of the key, with the hash of its raw text, if it has one, and with what
+/// gives its value, and what writes it out.
 fn for_each_value(
-    batch: &twinset_io::read::features::Batch,
+    batch: &Batch,
     key: &Key,
     features: &[Feature],
     making: &Making,
-    mut visit: impl FnMut(u64, &dyn Fn() -> String),
+    mut visit: impl FnMut(Option<u64>, &mut dyn FnMut() -> u64, &dyn Fn() -> String),
 ) {
     let mut buffer = Vec::new();
     match key.as_slice() {
+        [only] if features[*only].is_tokens => {
+            for raw in batch.values(features[*only].position).filter_map(|raw| making.present(raw)) {
+                for hash in making.hasher.hashes(&String::from_utf8_lossy(raw)).unwrap_or_default() {
+                    visit(None, &mut || synopsis_value(hash, making.seed), &|| beginning(raw));
+                }
+            }
+        }
         [only] => {
             let feature = &features[*only];
-            for raw in batch.values(feature.position) {
-                making.for_each(feature, raw, &mut buffer, |value, text| visit(value, &|| beginning(text)));
+            for raw in batch.values(feature.position).filter_map(|raw| making.present(raw)) {
+                let hash = token_hash(raw, 1);
+                let text = || beginning(making.value_of(feature, raw, &mut Vec::new()).1);
+                visit(Some(hash), &mut || making.value_of(feature, raw, &mut buffer).0, &text);
             }
         }
         [first, second] => {
             let (first, second) = (&features[*first], &features[*second]);
             for (left, right) in batch.values(first.position).zip(batch.values(second.position)) {
-                let mut one = |feature: &Feature, raw| {
-                    let mut found = None;
-                    making.for_each(feature, raw, &mut buffer, |value, _| found = Some(value));
-                    found
-                };
-                let (Some(a), Some(b)) = (one(first, left), one(second, right)) else { continue };
-                let both = [a.to_le_bytes(), b.to_le_bytes()].concat();
-                let text =
-                    || format!("{}, {}", beginning(left.unwrap_or_default()), beginning(right.unwrap_or_default()));
-                visit(synopsis_value(token_hash(&both, 1), making.seed), &text);
+                let (Some(left), Some(right)) = (making.present(left), making.present(right)) else { continue };
+                let a = making.value_of(first, left, &mut buffer).0;
+                let b = making.value_of(second, right, &mut buffer).0;
+                let both = synopsis_value(a.rotate_left(1) ^ synopsis_value(b, making.seed), making.seed);
+                visit(None, &mut || both, &|| format!("{}, {}", beginning(left), beginning(right)));
             }
         }
         _ => {}
@@ -397,21 +497,16 @@ impl Making {
         self.nulls.is_empty() && !self.empty_values && self.rules.is_default()
     }
 
-    /// Calls `visit` with the value of a row, if it has one, or with its tokens.
+    /// The value of a text, and the text as it is compared.
     #[inline]
-    fn for_each(&self, feature: &Feature, raw: Option<&[u8]>, buffer: &mut Vec<u8>, mut visit: impl FnMut(u64, &[u8])) {
-        let Some(raw) = self.present(raw) else { return };
-        if feature.is_tokens {
-            let text = String::from_utf8_lossy(raw);
-            let hashes = self.hasher.hashes(&text).unwrap_or_default();
-            hashes.iter().for_each(|&hash| visit(synopsis_value(hash, self.seed), raw));
-            return;
-        }
+    fn value_of<'a>(&self, feature: &Feature, raw: &'a [u8], buffer: &'a mut Vec<u8>) -> (u64, &'a [u8]) {
         let text = self.rules.apply(raw, buffer).text;
-        match feature.is_boolean.then(|| truth(text, true)).flatten() {
-            Some((is_true, _)) => visit(self.value(if is_true { b"true" } else { b"false" }), text),
-            None => visit(self.value(text), text),
-        }
+        let text = match feature.is_boolean.then(|| truth(text, true)).flatten() {
+            Some((true, _)) => b"true".as_slice(),
+            Some((false, _)) => b"false",
+            None => text,
+        };
+        (self.value(text), text)
     }
 }
 

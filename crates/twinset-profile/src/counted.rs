@@ -76,6 +76,13 @@ impl CountedSynopsis {
         }
     }
 
+    /// Counts a value that was added before so many times more.
+    pub(crate) fn repeat(&mut self, value: u64, times: u64) {
+        if let Some(counted) = self.values.get_mut(&value) {
+            counted.count += times;
+        }
+    }
+
     /// Whether all values of the feature are kept so far.
     #[inline]
     pub(crate) fn is_complete(&self) -> bool {

@@ -5,6 +5,7 @@ use twinset::{Intervals, Measure, Synopsis, TokenHasher, synopsis_value, token_h
 
 use crate::counted::{Counted, CountedSynopsis};
 use crate::frequent::Frequent;
+use crate::recent::{Known, Recent};
 use crate::shape::{Sampled, Shape};
 use crate::value::{Class, Rules, truth};
 
@@ -136,6 +137,12 @@ impl Feature {
         Synopsis::new(&self.values, self.size, self.is_complete).expect("a feature keeps the values of a synopsis")
     }
 
+    /// The text of a value and how often it occurs, if it is in the sample.
+    pub(crate) fn sampled(&self, value: u64) -> Option<(String, u64)> {
+        let place = self.values.binary_search(&value).ok()?;
+        self.sample.get(place).map(|sampled| (sampled.text.clone(), sampled.count))
+    }
+
     /// How many rows have a value.
     pub fn present(&self) -> u64 {
         self.rows - self.nulls
@@ -184,6 +191,7 @@ pub(crate) struct Collector {
     counted: CountedSynopsis,
     frequent: Frequent,
     shape: Shape,
+    recent: Recent,
     is_tokens: bool,
     buffer: Vec<u8>,
 }
@@ -201,6 +209,7 @@ impl Collector {
             counted: CountedSynopsis::new(making.size)?,
             frequent: Frequent::default(),
             shape: Shape::default(),
+            recent: Recent::default(),
             is_tokens,
             buffer: Vec::new(),
         })
@@ -217,12 +226,26 @@ impl Collector {
         if self.is_tokens {
             return self.add_tokens(raw, making);
         }
+        let hash = token_hash(raw, 1);
+        if let Known::Again(value) = self.recent.look(hash) {
+            if !self.counted.is_complete() {
+                self.frequent.insert(value, raw);
+            }
+            return;
+        }
         let normal = making.rules.apply(raw, &mut self.buffer);
         self.shape.add(&normal);
-        let value = making.value(normal.text);
+        let is_raw = std::ptr::eq(normal.text, raw);
+        let value = synopsis_value(if is_raw { hash } else { token_hash(normal.text, 1) }, making.seed);
         self.counted.insert(value, normal.text);
         if !self.counted.is_complete() {
             self.frequent.insert(value, normal.text);
+        }
+        if let Some(forgotten) = self.recent.remember(hash, value) {
+            self.counted.repeat(forgotten.value, forgotten.count);
+        }
+        for place in self.recent.settle() {
+            self.counted.repeat(place.value, place.count);
         }
     }
 
@@ -241,7 +264,8 @@ impl Collector {
 
     /// What was seen.
     pub(crate) fn finish(self, making: &Making, declared_boolean: bool) -> Feature {
-        let Self { rows, nulls, counted, frequent, mut shape, is_tokens, buffer: _ } = self;
+        let Self { rows, nulls, mut counted, frequent, mut shape, mut recent, is_tokens, buffer: _ } = self;
+        recent.forget().iter().for_each(|place| counted.repeat(place.value, place.count));
         let (mut kept, is_complete) = counted.finish();
         let spelled = |counted: &Counted| truth(counted.text.as_bytes(), declared_boolean);
         let is_boolean = !is_tokens
@@ -285,7 +309,7 @@ impl Collector {
                 .collect(),
             false => frequent.most(SHOWN).into_iter().map(|(text, count)| frequency((text, count, true))).collect(),
         };
-        let sampled = |(_, counted): &(u64, Counted)| Sampled::new(counted.text.as_bytes(), making.rules);
+        let sampled = |(_, counted): &(u64, Counted)| Sampled::new(counted.text.as_bytes(), counted.count, making.rules);
         let sample = if is_tokens { Vec::new() } else { kept.iter().take(SAMPLE).map(sampled).collect() };
         let examples = if is_tokens { Vec::new() } else { texts(&kept, SHOWN) };
         let frequent = if is_tokens { Vec::new() } else { frequent };

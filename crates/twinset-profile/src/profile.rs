@@ -146,6 +146,7 @@ impl Profile {
                 features: &self.features,
                 making,
                 run,
+                share: options.containment,
                 problems: Vec::new(),
                 distinct: BTreeMap::new(),
             };
@@ -338,7 +339,7 @@ fn composites(features: &[Feature], scorer: &Scorer<'_>, pairs: &[(usize, usize)
                 let rows = features[b].rows as f64;
                 let is_enough = features[b].distinct.high * features[d].distinct.high >= rows;
                 let name = scorer.name(a, b).min(scorer.name(c, d));
-                if a != c && b != d && is_enough && name >= 0.5 {
+                if a != c && b != d && is_enough && name >= 0.6 {
                     found.push((name, Question { left: vec![a, c], right: vec![b, d] }));
                 }
             }

@@ -79,6 +79,8 @@ impl Range<()> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Sampled {
     pub(crate) text: String,
+    /// How often it occurs.
+    pub(crate) count: u64,
     class: u8,
     order: f64,
     /// Whether this is only its beginning.
@@ -86,12 +88,12 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    pub(crate) fn new(text: &[u8], rules: Rules) -> Self {
+    pub(crate) fn new(text: &[u8], count: u64, rules: Rules) -> Self {
         let mut buffer = Vec::new();
         let normal = rules.apply(text, &mut buffer);
         let is_cut = text.len() >= LONGEST && text.ends_with("…".as_bytes());
         let text = String::from_utf8_lossy(text).into_owned();
-        Self { text, class: normal.class.bit(), order: normal.order, is_cut }
+        Self { text, count, class: normal.class.bit(), order: normal.order, is_cut }
     }
 }
 

@@ -245,7 +245,14 @@ fn number(raw: &[u8], buffer: &mut Vec<u8>) -> Option<Found> {
         return None;
     }
     let zeros = raw[fraction.clone()].iter().rev().take_while(|byte| **byte == b'0').count();
-    let order = text_of(raw).parse().ok()?;
+    let order = match TENS.get(fraction.len()) {
+        // Both numbers are exact, so their quotient is the nearest there is.
+        Some(tens) if whole + fraction.len() <= 15 => {
+            let digits = raw[fraction.clone()].iter().fold(value, |sum, digit| 10 * sum + u64::from(digit - b'0'));
+            signed(digits as f64 / tens)
+        }
+        _ => text_of(raw).parse().ok()?,
+    };
     let digits = &raw[start..start + whole];
     let is_zero = zeros == fraction.len() && digits.iter().all(|digit| *digit == b'0');
     buffer.clear();
@@ -260,6 +267,9 @@ fn number(raw: &[u8], buffer: &mut Vec<u8>) -> Option<Found> {
     buffer.extend_from_slice(&raw[fraction.start..fraction.end - zeros]);
     Some(Found { text: Written::Buffer, class: Class::Decimal, order })
 }
+
+/// The powers of ten.
+const TENS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 /// A number with an exponent, which must have a sign or a point: `1E5` may be a code.
 fn scientific(raw: &[u8], at: usize, has_point: bool, buffer: &mut Vec<u8>) -> Option<Found> {
