@@ -93,12 +93,11 @@ impl Comparing {
 
     /// Rows of the left side whose value the right one has not.
     fn without_partner(&self) -> String {
-        let pairs = self.left.columns.iter().zip(&self.right.columns);
-        let equal: Vec<String> =
-            pairs.map(|(left, right)| format!("{} = {}", self.key(right, "r."), self.key(left, "l."))).collect();
+        let keys = self.left.columns.iter().zip(NAMES);
+        let equal: Vec<String> = keys.map(|(column, name)| format!("r.{name} = {}", self.key(column, "l."))).collect();
+        let (left, right) = (&self.left.table, self.distinct(&self.right));
         let present = self.present(&self.left, "l.");
-        let (left, right) = (&self.left.table, &self.right.table);
-        format!("FROM {left} l WHERE {present} AND NOT EXISTS (SELECT 1 FROM {right} r WHERE {})", equal.join(" AND "))
+        format!("FROM {left} l LEFT JOIN ({right}) r ON {} WHERE {present} AND r.a IS NULL", equal.join(" AND "))
     }
 
     /// The values that most of them have, as text, and how many.

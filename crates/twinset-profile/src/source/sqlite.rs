@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 use twinset::Run;
 use twinset_io::read::features::Batch;
 
-use super::sql::{Comparing, Dialect, quoted};
-use super::{Choice, Counts, ENOUGH, Problem, Sides, Source, Visit};
+use super::sql::quoted;
+use super::{Choice, ENOUGH, Problem, Source, Visit};
 use crate::table::{DeclaredKey, Table};
 use crate::{Error, Result};
 
@@ -126,9 +126,6 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold("\\x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// Columns may be declared to ignore case.
-const DIALECT: Dialect = Dialect { text: "CAST({} AS TEXT)", bytes: "{} COLLATE BINARY" };
-
 fn failure(name: &str, error: &rusqlite::Error) -> Error {
     let reason = match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::OperationInterrupted) => "a query took longer than --timeout allows".to_owned(),
@@ -165,31 +162,5 @@ impl Source for Sqlite {
         let all: Vec<usize> = (0..table.columns.len()).collect();
         self.rows(table, wanted.unwrap_or(&all), run, visit)?;
         Ok(Vec::new())
-    }
-
-    fn compares(&self) -> bool {
-        true
-    }
-
-    fn compare(&mut self, sides: Sides<'_>, run: &Run) -> Result<Counts> {
-        self.limit_time(run)?;
-        let sql = Comparing::new(sides, DIALECT);
-        let counted = (|| -> rusqlite::Result<Counts> {
-            let (left, common): (i64, i64) =
-                self.connection.query_row(&sql.common(), [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let right: i64 = self.connection.query_row(&sql.right(), [], |row| row.get(0))?;
-            let mut counts =
-                Counts { left: left as u64, right: right as u64, common: common as u64, ..Counts::default() };
-            if common < left {
-                let mut orphans = self.connection.prepare(&sql.orphans())?;
-                counts.orphans = orphans
-                    .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?
-                    .collect::<Result<_, _>>()?;
-                counts.orphan_rows =
-                    self.connection.query_row(&sql.orphan_rows(), [], |row| row.get::<_, i64>(0))? as u64;
-            }
-            Ok(counts)
-        })();
-        counted.map_err(|error| failure(&self.name, &error))
     }
 }
