@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::feature::{Feature, Kind};
-use crate::names::{is_key_like, refers, without_prefix};
+use crate::names::{belongs, is_key_like, is_kin, refers, says_nothing, without_prefix, words};
 use crate::relation::{Evidence, Relation, RelationKind};
 use crate::table::Table;
 
@@ -11,17 +11,20 @@ use crate::table::Table;
 pub(crate) struct Scorer<'a> {
     features: &'a [Feature],
     tables: &'a [Table],
-    /// The words of each feature's name, without what its table puts before all.
-    words: Vec<Vec<String>>,
+    /// The words of each feature's name, and those without what its table puts before all.
+    words: Vec<[Vec<String>; 2]>,
+    /// How much each feature looks like the key of its table.
+    keys: Vec<f64>,
+    /// Whether it looks like it more than all others of the table.
+    is_best: Vec<bool>,
 }
 
 /// What counts how much. A score is the weighted mean of what holds.
-const WEIGHTS: [(&str, f64); 9] = [
+const WEIGHTS: [(&str, f64); 8] = [
     ("name", 4.0),
     ("contained", 2.0),
     ("coverage", 1.5),
     ("range", 1.0),
-    ("key", 2.0),
     ("refers", 2.0),
     ("type", 1.0),
     ("values", 1.0),
@@ -31,7 +34,15 @@ const WEIGHTS: [(&str, f64); 9] = [
 /// A column that is not unique can be referred to if nearly all of its values are.
 const NEARLY: f64 = 0.98;
 /// A name that says what is referred to.
-const TELLING: f64 = 0.7;
+const TELLING: f64 = 0.6;
+/// What is left of the score of a target that is not a column's best.
+const SECOND: f64 = 0.8;
+/// What is left of it if the target itself refers to another that the column could refer to.
+const DERIVED: f64 = 0.75;
+/// What a key of two columns is worth beside one of a single column.
+const COMPOSITE: f64 = 0.75;
+/// What is left of it if the target is no key at all.
+const NO_KEY: f64 = 0.5;
 
 impl<'a> Scorer<'a> {
     pub(crate) fn new(features: &'a [Feature], tables: &'a [Table]) -> Self {
@@ -39,21 +50,47 @@ impl<'a> Scorer<'a> {
         for feature in features {
             siblings.entry(feature.table).or_default().push(&feature.column);
         }
-        let words = features
-            .iter()
-            .map(|feature| without_prefix(own_name(&feature.column), &siblings[&feature.table]))
-            .collect();
-        Self { features, tables, words }
+        let of = |feature: &Feature| {
+            let name = own_name(&feature.column);
+            [words(name), without_prefix(name, &siblings[&feature.table])]
+        };
+        let mut scorer = Self { features, tables, words: features.iter().map(of).collect(), keys: Vec::new(), is_best: Vec::new() };
+        let keys: Vec<f64> = (0..features.len()).map(|feature| scorer.key(feature)).collect();
+        let mut best: HashMap<usize, f64> = HashMap::new();
+        for (feature, &key) in features.iter().zip(&keys) {
+            let own = best.entry(feature.table).or_insert(0.0);
+            *own = own.max(key);
+        }
+        // A table has one key that is referred to, as a rule.
+        scorer.is_best = features.iter().zip(&keys).map(|(feature, &key)| key > 0.0 && key >= best[&feature.table]).collect();
+        let relative = |(at, &key): (usize, &f64)| match scorer.is_best[at] || is_key_like(own_name(&features[at].column)) {
+            true => key,
+            false => key / 2.0,
+        };
+        scorer.keys = keys.iter().enumerate().map(relative).collect();
+        scorer
     }
 
     /// How well the name of one says that it refers to the other.
     pub(crate) fn name(&self, left: usize, right: usize) -> f64 {
         let (l, r) = (&self.features[left], &self.features[right]);
+        let (own, others) = (&self.words[left], &self.words[right]);
+        if l.table == r.table {
+            // What a table's own name says about it is no reference.
+            return if is_kin(&own[0]) { 0.7 } else { 0.0 };
+        }
         let table = self.table_name(r);
-        let own = refers(&self.words[left], &self.words[right], table);
-        // What is named after its own table is the table's own key.
-        let is_own = l.table != r.table && self.is_named_after_table(left) && own < 1.0;
-        if is_own { 0.0 } else { own }
+        let named = (0..2).map(|way| refers(&own[way], &others[way], table)).fold(0.0, f64::max);
+        let is_repeated = l.unique == Some(false);
+        let is_own_key = !is_repeated && self.is_best[left] && self.is_named_after_table(left);
+        if is_own_key && own[0] != others[0] {
+            return 0.0;
+        }
+        let is_same = own[0] == others[0] && is_repeated;
+        let belongs_to_left = named >= TELLING && crate::names::belongs(table, self.table_name(l));
+        let belongs = !is_own_key && belongs(self.table_name(l), table) && (says_nothing(&own[1]) || is_kin(&own[0]));
+        let named = if belongs_to_left { (named + 0.1).min(1.0) } else { named };
+        named.max(if is_same { 0.65 } else { 0.0 }).max(if belongs { 0.7 } else { 0.0 })
     }
 
     fn table_name(&self, feature: &'a Feature) -> &'a str {
@@ -63,8 +100,8 @@ impl<'a> Scorer<'a> {
 
     fn is_named_after_table(&self, feature: usize) -> bool {
         let own = &self.features[feature];
-        let generic = ["id", "key", "code", "no", "nr", "pk"].contains(&self.words[feature].concat().as_str());
-        generic || refers(&self.words[feature], &["id".to_owned()], self.table_name(own)) >= 1.0
+        let is_tables = |words: &Vec<String>| refers(words, &["id".to_owned()], self.table_name(own)) >= 1.0;
+        self.words[feature].iter().any(|words| says_nothing(words) || is_tables(words))
     }
 
     /// How much a column looks like the key of its table, from 0 to 1.
@@ -88,37 +125,54 @@ impl<'a> Scorer<'a> {
             Kind::Text => 0.7,
             _ => 0.1,
         };
-        let present = if own.nulls == 0 { 1.0 } else { 0.0 };
-        uniqueness * (0.3 * position + 0.35 * name + 0.2 * kind + 0.15 * present)
+        // Every row of a table has its key.
+        let present = if own.nulls == 0 { 1.0 } else { 0.5 };
+        uniqueness * present * (0.35 * position + 0.4 * name + 0.25 * kind)
     }
 
     /// Whether a column can be referred to.
     pub(crate) fn is_target(&self, feature: usize) -> bool {
         let own = &self.features[feature];
-        !own.is_tokens && own.unique.unwrap_or(true)
-            || !own.is_tokens && own.uniqueness() >= NEARLY && own.distinct.count >= 50.0
+        !own.is_tokens && (own.unique.unwrap_or(true) || own.uniqueness() >= NEARLY && own.distinct.count >= 50.0)
     }
 
-    /// Foreign keys among the relations of containment, best first.
+    /// Foreign keys among the relations of containment.
     pub(crate) fn foreign_keys(&self, contained: &[Relation]) -> Vec<Relation> {
         let single = |relation: &&Relation| relation.left.len() == 1 && self.is_target(relation.right[0]);
         let candidates: Vec<&Relation> = contained.iter().filter(single).collect();
-        let mut targets: BTreeMap<usize, usize> = BTreeMap::new();
+        let names: HashMap<(usize, usize), f64> =
+            candidates.iter().map(|key| ((key.left[0], key.right[0]), self.name(key.left[0], key.right[0]))).collect();
+        let mut targets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         // Who is referred to by name.
         let mut claimed: BTreeMap<usize, f64> = BTreeMap::new();
-        for relation in &candidates {
-            let (left, right) = (relation.left[0], relation.right[0]);
-            *targets.entry(left).or_insert(0) += 1;
-            let name = self.name(left, right);
+        for (&(left, right), &name) in &names {
+            targets.entry(left).or_default().push(right);
+            // What a table says of itself is no claim.
+            let is_other = self.features[left].table != self.features[right].table;
             let best = claimed.entry(right).or_insert(0.0);
-            *best = best.max(name);
+            *best = best.max(if is_other { name } else { 0.0 });
         }
+        let is_derived = |left: usize, right: usize| {
+            let name = names[&(left, right)];
+            targets.get(&right).is_some_and(|roots| {
+                roots.iter().any(|&root| {
+                    let tells = |from: usize| names.get(&(from, root)).copied().unwrap_or(0.0);
+                    let of = |feature: usize| &self.words[feature][0];
+                    let is_same = of(right) == of(root) && of(left) == of(root);
+                    root != left && (is_same || tells(right) >= TELLING) && tells(left) + 0.2 >= name && self.is_root(root, right)
+                })
+            })
+        };
         let mut keys: Vec<Relation> = candidates
             .iter()
             .map(|relation| {
-                let claim = claimed[&relation.right[0]];
-                let evidence = self.evidence(relation, targets[&relation.left[0]], claim);
-                Relation { kind: RelationKind::ForeignKey, score: mean(&evidence), evidence, ..(*relation).clone() }
+                let (left, right) = (relation.left[0], relation.right[0]);
+                let evidence = self.evidence(relation, names[&(left, right)], targets[&left].len(), claimed[&right]);
+                let mut score = mean(&evidence) * (NO_KEY + (1.0 - NO_KEY) * self.keys[right]);
+                if is_derived(left, right) {
+                    score *= DERIVED;
+                }
+                Relation { kind: RelationKind::ForeignKey, score, evidence, ..(*relation).clone() }
             })
             .collect();
         // Of several targets of one column at most one is right.
@@ -135,6 +189,16 @@ impl<'a> Scorer<'a> {
         keys
     }
 
+    /// Whether of two columns, the second of which is contained in the first, the first is where the values come from.
+    fn is_root(&self, root: usize, other: usize) -> bool {
+        let (r, o) = (&self.features[root], &self.features[other]);
+        let by_size = r.distinct.count.total_cmp(&o.distinct.count);
+        let by_key = self.keys[root].total_cmp(&self.keys[other]);
+        // With the same values, the table whose name says less.
+        let length = |feature: &'a Feature| self.table_name(feature).len();
+        by_size.then(by_key).then(length(o).cmp(&length(r))).then(other.cmp(&root)).is_gt()
+    }
+
     /// A key of two columns.
     pub(crate) fn composite(&self, relation: &Relation) -> Relation {
         let pairs = || relation.left.iter().zip(&relation.right);
@@ -149,13 +213,12 @@ impl<'a> Scorer<'a> {
             .iter()
             .filter_map(|&(name, weight)| value(name).map(|value| Evidence { name, weight, value }))
             .collect();
-        Relation { kind: RelationKind::ForeignKey, score: SECOND * mean(&evidence), evidence, ..relation.clone() }
+        Relation { kind: RelationKind::ForeignKey, score: COMPOSITE * mean(&evidence), evidence, ..relation.clone() }
     }
 
-    fn evidence(&self, relation: &Relation, targets: usize, claim: f64) -> Vec<Evidence> {
+    fn evidence(&self, relation: &Relation, name: f64, targets: usize, claim: f64) -> Vec<Evidence> {
         let (left, right) = (relation.left[0], relation.right[0]);
         let (l, r) = (&self.features[left], &self.features[right]);
-        let name = self.name(left, right);
         let type_fits = match (l.kind, r.kind) {
             (Kind::Integer, Kind::Integer) => 1.0,
             (Kind::Text, Kind::Text) => 0.9,
@@ -163,10 +226,11 @@ impl<'a> Scorer<'a> {
             _ => 0.4,
         };
         // The key of a table seldom refers, unless its name says so.
-        let refers = match (l.unique, self.key(left)) {
-            (Some(true) | None, key) if key > 0.6 && name < 1.0 => 0.0,
-            (Some(true) | None, _) => 0.4,
-            _ => 1.0,
+        let refers = match l.unique {
+            Some(false) => 1.0,
+            _ if name >= TELLING => 0.6,
+            _ if self.keys[left] > 0.6 => 0.0,
+            _ => 0.4,
         };
         let choice = if name >= TELLING {
             1.0
@@ -174,23 +238,22 @@ impl<'a> Scorer<'a> {
             let free = if claim < TELLING { 1.0 } else { 0.0 };
             0.5 * free + 0.5 / (targets as f64).sqrt()
         };
-        let value = |name: &str| match name {
-            "name" => self.name(left, right),
+        let value = |of: &str| match of {
+            "name" => name,
             "contained" => ((relation.containment - 0.8) / 0.2).clamp(0.0, 1.0),
             "coverage" => relation.coverage.clamp(0.0, 1.0).sqrt(),
             "range" => l.shape.spans(&r.shape).unwrap_or(0.5).sqrt(),
-            "key" => self.key(right),
             "refers" => refers,
             "type" => type_fits,
             "values" => 1.0 - 1.0 / l.distinct.count.max(1.0),
             _ => choice,
         };
-        WEIGHTS.iter().map(|&(name, weight)| Evidence { name, weight, value: value(name) }).collect()
+        let mut evidence: Vec<Evidence> =
+            WEIGHTS.iter().map(|&(name, weight)| Evidence { name, weight, value: value(name) }).collect();
+        evidence.push(Evidence { name: "key", weight: 0.0, value: self.keys[right] });
+        evidence
     }
 }
-
-/// What is left of the score of a target that is not a column's best.
-const SECOND: f64 = 0.8;
 
 fn mean(evidence: &[Evidence]) -> f64 {
     let weights: f64 = evidence.iter().map(|evidence| evidence.weight).sum();

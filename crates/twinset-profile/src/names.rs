@@ -117,42 +117,85 @@ fn is_part(part: &str, whole: &str) -> bool {
 
 /// How well the name of a column says that it refers to a column of a table, from 0 to 1.
 ///
-/// `left` and `right` are the columns' words, without what their tables put before all columns.
+/// `left` and `right` are the columns' words.
 pub(crate) fn refers(left: &[String], right: &[String], right_table: &str) -> f64 {
-    let table_words = words(right_table.rsplit('/').next().unwrap_or(right_table));
-    let (left, right_stem) = (stem(left), stem(right));
+    let table_words = words(last_part(right_table));
     let table = joined_singular(&table_words.concat());
     let last_of_table = table_words.last().map(|word| joined_singular(word)).unwrap_or_default();
+    let (own, right_stem) = (stem(left), stem(right));
+    if is_generic(&own) {
+        return if is_generic(&right_stem) { 0.1 } else { 0.0 };
+    }
     // `id` alone says nothing; then the table's name says it all.
-    let right_is_generic = right_stem.is_empty() || KEY_WORDS.contains(&right_stem.as_str());
-    let left_is_generic = left.is_empty() || KEY_WORDS.contains(&left.as_str());
-    if left_is_generic {
-        return if right_is_generic { 0.1 } else { 0.0 };
-    }
+    let right_stem = Some(right_stem).filter(|stem| !is_generic(stem));
     let mut best: f64 = 0.0;
-    if !right_is_generic && left == right_stem {
-        // The same name; better still if it is the table's.
-        let named_after_table = right_stem == table
-            || is_part(&right_stem, &table)
-            || is_part(&table, &right_stem)
-            || table.starts_with(&right_stem);
-        best = best.max(if named_after_table { 1.0 } else { 0.85 });
-    }
-    for target in [&table, &last_of_table].into_iter().filter(|target| target.len() > 1) {
-        if left == **target {
-            best = best.max(1.0);
-        } else if is_part(target, &left) {
-            // `billing_address` and `address`.
-            best = best.max(0.9);
-        } else if is_part(&left, target) {
-            best = best.max(0.75);
+    if let Some(right) = &right_stem {
+        if own == *right {
+            // The same name; better still if it is the table's.
+            let is_tables = *right == table || is_part(right, &table) || is_part(&table, right) || table.starts_with(right.as_str());
+            best = best.max(if is_tables { 1.0 } else { 0.85 });
+        } else if own.ends_with(right.as_str()) && right.len() >= 3 {
+            best = best.max(0.8);
+        } else if is_part(&own, right) || is_part(right, &own) {
+            best = best.max(0.5);
         }
     }
-    if !right_is_generic && (is_part(&right_stem, &left) || is_part(&left, &right_stem)) {
-        best = best.max(0.8);
+    for (target, whole) in [(&table, 1.0), (&last_of_table, 0.9)].into_iter().filter(|(target, _)| target.len() > 1) {
+        if own == *target {
+            best = best.max(whole);
+        } else if own.ends_with(target.as_str()) && target.len() >= 3 {
+            // `billing_address` and `address`.
+            best = best.max(0.9);
+        } else if is_part(&own, target) {
+            best = best.max(0.75);
+        } else if is_part(target, &own) {
+            // `exon_rank` says something about an exon, but not which.
+            best = best.max(0.4);
+        }
     }
-    let fuzzy = likeness(&left, &table).max(if right_is_generic { 0.0 } else { likeness(&left, &right_stem) });
+    // `cid` for the key of `character`.
+    if right_stem.is_none() && own.len() <= 4 {
+        let short = own.strip_suffix("id").unwrap_or(&own);
+        let initials: String = table_words.iter().filter_map(|word| word.chars().next()).collect();
+        if !short.is_empty() && (table.starts_with(short) || initials == short) {
+            best = best.max(0.6);
+        }
+    }
+    let fuzzy = likeness(&own, &table).max(right_stem.map_or(0.0, |right| likeness(&own, &right)));
     best.max(0.7 * fuzzy)
+}
+
+fn is_generic(stem: &str) -> bool {
+    stem.is_empty() || KEY_WORDS.contains(&stem)
+}
+
+/// Whether a name says only that it is a key.
+pub(crate) fn says_nothing(words: &[String]) -> bool {
+    is_generic(&stem(words))
+}
+
+/// Whether the name of one table has that of another in it, as `hop_children` and `hop`.
+pub(crate) fn belongs(table: &str, other: &str) -> bool {
+    let (own, other) = (words(last_part(table)), words(last_part(other)));
+    let singulars = |words: &[String]| words.iter().map(|word| joined_singular(word)).collect::<Vec<_>>();
+    let (own, other) = (singulars(&own), singulars(&other));
+    own.len() > other.len() && own.windows(other.len().max(1)).any(|part| part == other)
+}
+
+/// Words for a row of the same table.
+const KIN: [&str; 18] = [
+    "parent", "child", "manager", "mgr", "boss", "reports", "supervisor", "previous", "prev", "next", "super", "root", "original",
+    "reply", "replaces", "replaced", "successor", "predecessor",
+];
+
+/// Whether a name speaks of another row of the same table.
+pub(crate) fn is_kin(words: &[String]) -> bool {
+    words.iter().any(|word| KIN.contains(&word.as_str()))
+}
+
+/// A file's name without its folders.
+fn last_part(table: &str) -> &str {
+    table.rsplit('/').next().unwrap_or(table)
 }
 
 #[cfg(test)]
