@@ -77,13 +77,14 @@ impl Held {
     fn add(&mut self, batch: &Batch, key: &Key, features: &[Feature], making: &Making, (part, parts): (u64, u64)) {
         match self {
             Self::Few { values, recent } => {
-                let mut repeat = |value: u64, times: u64, text: Option<&dyn Fn() -> String>| match values.get_mut(&value) {
-                    Some(counted) => counted.count += times,
-                    None => {
-                        let text = text.map_or_else(String::new, |text| text()).into();
-                        values.insert(value, Counted { count: times, text });
-                    }
-                };
+                let mut repeat =
+                    |value: u64, times: u64, text: Option<&dyn Fn() -> String>| match values.get_mut(&value) {
+                        Some(counted) => counted.count += times,
+                        None => {
+                            let text = text.map_or_else(String::new, |text| text()).into();
+                            values.insert(value, Counted { count: times, text });
+                        }
+                    };
                 for_each_value(batch, key, features, making, |raw, value, text| {
                     if raw.is_some_and(|raw| matches!(recent.look(raw), Known::Again(_))) {
                         return;
@@ -272,7 +273,9 @@ impl Checker<'_> {
             let (of_part, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
                 self.collect(held, (part, parts))?.into_iter().partition(|(_, collected)| collected.is_part);
             whole.extend(rest);
-            for (key, collected) in of_part.iter().chain(whole.iter().filter(|(key, _)| part == 0 && full.contains_key(*key))) {
+            for (key, collected) in
+                of_part.iter().chain(whole.iter().filter(|(key, _)| part == 0 && full.contains_key(*key)))
+            {
                 *self.distinct.entry(key.clone()).or_insert(0) += collected.values.len() as u64;
             }
             let of = |key: &Key| -> Cow<'_, [u64]> {
@@ -380,7 +383,9 @@ impl Checker<'_> {
             self.read(table, &wanted, |batches| {
                 asked.par_iter_mut().for_each(|(at, orphans)| {
                     for batch in batches {
-                        for_each_value(batch, &questions[*at].left, features, making, |_, value, text| orphans.add(value(), text));
+                        for_each_value(batch, &questions[*at].left, features, making, |_, value, text| {
+                            orphans.add(value(), text)
+                        });
                     }
                 });
             })?;

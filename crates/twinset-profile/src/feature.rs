@@ -42,8 +42,11 @@ pub struct Feature {
     pub is_tokens: bool,
     /// Whether values such as `yes` and `no` stand for true and false.
     pub(crate) is_boolean: bool,
+    #[serde(skip)]
     pub(crate) values: Vec<u64>,
+    #[serde(skip)]
     pub(crate) is_complete: bool,
+    #[serde(skip)]
     pub(crate) size: u32,
     pub(crate) shape: Shape,
     /// Its smallest values, which are a sample.
@@ -309,7 +312,8 @@ impl Collector {
                 .collect(),
             false => frequent.most(SHOWN).into_iter().map(|(text, count)| frequency((text, count, true))).collect(),
         };
-        let sampled = |(_, counted): &(u64, Counted)| Sampled::new(counted.text.as_bytes(), counted.count, making.rules);
+        let sampled =
+            |(_, counted): &(u64, Counted)| Sampled::new(counted.text.as_bytes(), counted.count, making.rules);
         let sample = if is_tokens { Vec::new() } else { kept.iter().take(SAMPLE).map(sampled).collect() };
         let examples = if is_tokens { Vec::new() } else { texts(&kept, SHOWN) };
         let frequent = if is_tokens { Vec::new() } else { frequent };

@@ -49,6 +49,30 @@ pub(crate) fn candidates(features: &[Feature], share: f64) -> Vec<(usize, usize)
     (0..features.len()).into_par_iter().map(of_left).collect::<Vec<_>>().concat()
 }
 
+/// Whether a feature may be contained in another by at least this share: how many values were looked for tells, and how many
+/// of them were found.
+pub(crate) fn within(left: &Feature, right: &Feature, share: f64) -> Option<(u32, u32)> {
+    let most = left.values.len().max(left.sample.len());
+    if !may_be_within(left, right, &Shares::new(share, most)) {
+        return None;
+    }
+    let known = looked_for(left, right);
+    Some((common(known, &right.values) as u32, known.len() as u32))
+}
+
+/// Values of the left that must be among the right one's smallest, if it has them.
+fn looked_for<'a>(left: &'a Feature, right: &Feature) -> &'a [u64] {
+    let limit = if right.is_complete { u64::MAX } else { right.values.last().copied().unwrap_or(0) };
+    &left.values[..left.values.partition_point(|&value| value <= limit)]
+}
+
+/// Which share of the left one's values is in the right one, as far as synopses tell. Where they tell nothing, what was not denied
+/// is taken to be contained.
+pub(crate) fn estimate(left: &Feature, right: &Feature) -> f64 {
+    let known = looked_for(left, right);
+    if known.is_empty() { 1.0 } else { common(known, &right.values) as f64 / known.len() as f64 }
+}
+
 /// Whether a feature may be contained in another. It is never denied if it is wholly contained.
 fn may_be_within(left: &Feature, right: &Feature, shares: &Shares) -> bool {
     if left.values.is_empty() || right.values.is_empty() || left.is_tokens != right.is_tokens {
@@ -65,10 +89,8 @@ fn may_be_within(left: &Feature, right: &Feature, shares: &Shares) -> bool {
     if is_whole && !left.is_tokens && !left.shape.fits_into(&right.shape) {
         return false;
     }
-    // Values of the left that must be among the right one's smallest, if it has them.
-    let limit = if right.is_complete { u64::MAX } else { right.values.last().copied().unwrap_or(0) };
-    let below = left.values.partition_point(|&value| value <= limit);
-    let known = &left.values[..below];
+    let known = looked_for(left, right);
+    let below = known.len();
     let quick = known.len().min(QUICK);
     if shares.least[quick] > 0 && known[..quick].iter().all(|value| right.values.binary_search(value).is_err()) {
         return false;

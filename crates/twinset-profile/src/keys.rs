@@ -54,7 +54,8 @@ impl<'a> Scorer<'a> {
             let name = own_name(&feature.column);
             [words(name), without_prefix(name, &siblings[&feature.table])]
         };
-        let mut scorer = Self { features, tables, words: features.iter().map(of).collect(), keys: Vec::new(), is_best: Vec::new() };
+        let mut scorer =
+            Self { features, tables, words: features.iter().map(of).collect(), keys: Vec::new(), is_best: Vec::new() };
         let keys: Vec<f64> = (0..features.len()).map(|feature| scorer.key(feature)).collect();
         let mut best: HashMap<usize, f64> = HashMap::new();
         for (feature, &key) in features.iter().zip(&keys) {
@@ -62,11 +63,13 @@ impl<'a> Scorer<'a> {
             *own = own.max(key);
         }
         // A table has one key that is referred to, as a rule.
-        scorer.is_best = features.iter().zip(&keys).map(|(feature, &key)| key > 0.0 && key >= best[&feature.table]).collect();
-        let relative = |(at, &key): (usize, &f64)| match scorer.is_best[at] || is_key_like(own_name(&features[at].column)) {
-            true => key,
-            false => key / 2.0,
-        };
+        scorer.is_best =
+            features.iter().zip(&keys).map(|(feature, &key)| key > 0.0 && key >= best[&feature.table]).collect();
+        let relative =
+            |(at, &key): (usize, &f64)| match scorer.is_best[at] || is_key_like(own_name(&features[at].column)) {
+                true => key,
+                false => key / 2.0,
+            };
         scorer.keys = keys.iter().enumerate().map(relative).collect();
         scorer
     }
@@ -159,7 +162,10 @@ impl<'a> Scorer<'a> {
                     let tells = |from: usize| names.get(&(from, root)).copied().unwrap_or(0.0);
                     let of = |feature: usize| &self.words[feature][0];
                     let is_same = of(right) == of(root) && of(left) == of(root);
-                    root != left && (is_same || tells(right) >= TELLING) && tells(left) + 0.2 >= name && self.is_root(root, right)
+                    root != left
+                        && (is_same || tells(right) >= TELLING)
+                        && tells(left) + 0.2 >= name
+                        && self.is_root(root, right)
                 })
             })
         };

@@ -132,7 +132,10 @@ pub(crate) fn refers(left: &[String], right: &[String], right_table: &str) -> f6
     if let Some(right) = &right_stem {
         if own == *right {
             // The same name; better still if it is the table's.
-            let is_tables = *right == table || is_part(right, &table) || is_part(&table, right) || table.starts_with(right.as_str());
+            let is_tables = *right == table
+                || is_part(right, &table)
+                || is_part(&table, right)
+                || table.starts_with(right.as_str());
             best = best.max(if is_tables { 1.0 } else { 0.85 });
         } else if own.ends_with(right.as_str()) && right.len() >= 3 {
             best = best.max(0.8);
@@ -184,8 +187,24 @@ pub(crate) fn belongs(table: &str, other: &str) -> bool {
 
 /// Words for a row of the same table.
 const KIN: [&str; 18] = [
-    "parent", "child", "manager", "mgr", "boss", "reports", "supervisor", "previous", "prev", "next", "super", "root", "original",
-    "reply", "replaces", "replaced", "successor", "predecessor",
+    "parent",
+    "child",
+    "manager",
+    "mgr",
+    "boss",
+    "reports",
+    "supervisor",
+    "previous",
+    "prev",
+    "next",
+    "super",
+    "root",
+    "original",
+    "reply",
+    "replaces",
+    "replaced",
+    "successor",
+    "predecessor",
 ];
 
 /// Whether a name speaks of another row of the same table.

@@ -51,6 +51,9 @@ pub struct ProfileOptions {
     /// A query to a database may take so many seconds; 0 for any number
     #[cfg_attr(feature = "clap", arg(long, value_name = "SECONDS", default_value_t = 600.0, help_heading = "Input"))]
     pub timeout: f64,
+    /// What tells whether the tables of a database have changed since they were saved, in place of their numbers of rows
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", help_heading = "Input"))]
+    pub state: Option<String>,
     /// csv, tsv or parquet, where the ending of a file does not tell
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Input"))]
     pub format: Option<Format>,
@@ -102,6 +105,7 @@ impl Default for ProfileOptions {
             table: Vec::new(),
             views: false,
             timeout: 600.0,
+            state: None,
             format: None,
             delimiter: None,
             no_header: false,
@@ -161,6 +165,7 @@ impl ProfileOptions {
             schemas: self.schema.clone(),
             tables: self.table.clone(),
             views: self.views,
+            state: self.state.clone(),
             timeout: (self.timeout > 0.0).then(|| Duration::from_secs_f64(self.timeout)),
             read: ReadOptions {
                 format: self.format,

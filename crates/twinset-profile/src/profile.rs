@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::Serialize;
 use twinset::{Comparison, Input, Intervals, JoinOptions, Measure, Run, Synopses, Threshold};
 
 use crate::check::{Checker, Question};
@@ -11,12 +10,13 @@ use crate::inclusion;
 use crate::keys::Scorer;
 use crate::look::first_look;
 use crate::relation::{Relation, RelationKind};
+use crate::saved::SavedProfile;
 use crate::source::{self, Counts, Problem, Source};
 use crate::table::Table;
 use crate::{ProfileOptions, Result};
 
 /// What was found in some sources.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Profile {
     /// The sources, without passwords.
     pub sources: Vec<String>,
@@ -27,61 +27,96 @@ pub struct Profile {
     /// What they have to do with each other: foreign keys, then contained, then similar features, best first.
     pub relations: Vec<Relation>,
     /// What could not be read.
-    #[serde(skip)]
     pub problems: Vec<Problem>,
+    /// How many tables were not read, as they have not changed.
+    pub unchanged: usize,
+    /// What the second look found.
+    pub(crate) answers: Vec<(Question, Counts)>,
 }
 
-/// Reads sources, and finds what their features have in common.
-pub fn profile(sources: &[String], options: &ProfileOptions, run: &Run) -> Result<Profile> {
+/// Reads sources, and finds what their features have in common. Tables that have not changed since they were saved are not read again.
+pub fn profile(
+    sources: &[String],
+    options: &ProfileOptions,
+    saved: Option<&SavedProfile>,
+    run: &Run,
+) -> Result<Profile> {
     options.check()?;
-    run.install(|| profile_here(sources, options, run))?
+    run.install(|| profile_here(sources, options, saved, run))?
 }
 
-fn profile_here(addresses: &[String], options: &ProfileOptions, run: &Run) -> Result<Profile> {
+fn profile_here(
+    addresses: &[String],
+    options: &ProfileOptions,
+    saved: Option<&SavedProfile>,
+    run: &Run,
+) -> Result<Profile> {
     let choice = options.choice();
     let mut sources: Vec<Box<dyn Source>> =
         addresses.iter().map(|text| source::open(text, &choice)).collect::<Result<_>>()?;
     let making = Making::new(options)?;
     let mut profile =
         Profile { sources: sources.iter().map(|source| source.name().to_owned()).collect(), ..Profile::default() };
-    profile.look(&mut sources, &making, options, run)?;
+    let is_kept = profile.look(&mut sources, &making, options, saved, run)?;
     profile.name_features(&sources);
-    profile.relate(&mut sources, &making, options, run)?;
+    let known = |question: &Question| {
+        let is_known = question.left.iter().chain(&question.right).all(|&feature| is_kept[feature]);
+        let saved = saved.filter(|_| is_known)?;
+        saved.answer(&profile.key_name(&question.left), &profile.key_name(&question.right)).cloned()
+    };
+    let questions = profile.questions(options);
+    let known: Vec<Option<Counts>> = questions.iter().map(known).collect();
+    profile.relate(&mut sources, questions, known, &making, options, run)?;
     Ok(profile)
 }
 
 impl Profile {
-    /// Reads all tables once.
+    /// Reads all tables once, unless they have not changed since they were saved. Tells for each feature whether it was.
     fn look(
         &mut self,
         sources: &mut [Box<dyn Source>],
         making: &Making,
         options: &ProfileOptions,
+        saved: Option<&SavedProfile>,
         run: &Run,
-    ) -> Result<()> {
-        run.begin("read", None);
+    ) -> Result<Vec<bool>> {
+        let mut is_kept = Vec::new();
+        let mut tables = Vec::new();
         for (number, source) in sources.iter_mut().enumerate() {
-            let (tables, problems) = source.tables(run)?;
+            let (of_source, problems) = source.tables(run)?;
             self.problems.extend(problems);
-            for mut table in tables {
-                run.check()?;
-                table.source = number;
-                match first_look(source.as_mut(), &mut table, making, &options.text_columns, run) {
-                    Ok((features, problems)) => {
-                        let place = self.tables.len();
-                        self.features.extend(features.into_iter().map(|feature| Feature { table: place, ..feature }));
-                        self.tables.push(table);
-                        self.problems.extend(problems);
-                    }
-                    Err(error) if error.is_final() => return Err(error),
-                    Err(error) => {
-                        let (place, reason) = (format!("{} {}", source.name(), table.name), error.to_string());
-                        self.problems.push(Problem { place: place.trim_end().to_owned(), reason });
-                    }
+            tables.extend(of_source.into_iter().map(|table| Table { source: number, ..table }));
+        }
+        run.begin("read", tables.iter().map(|table| (table.bytes > 0).then_some(table.bytes)).sum());
+        for mut table in tables {
+            run.check()?;
+            let source = &mut sources[table.source];
+            let known = saved.and_then(|saved| saved.unchanged(source.name(), &table));
+            let was_kept = known.is_some();
+            let looked = match known {
+                Some((known, features)) => {
+                    table.rows = known.rows;
+                    Ok((features.to_vec(), Vec::new()))
+                }
+                None => first_look(source.as_mut(), &mut table, making, &options.text_columns, run),
+            };
+            match looked {
+                Ok((features, problems)) => {
+                    let place = self.tables.len();
+                    is_kept.extend(features.iter().map(|_| was_kept));
+                    self.unchanged += usize::from(was_kept);
+                    self.features.extend(features.into_iter().map(|feature| Feature { table: place, ..feature }));
+                    self.tables.push(table);
+                    self.problems.extend(problems);
+                }
+                Err(error) if error.is_final() => return Err(error),
+                Err(error) => {
+                    let (place, reason) = (format!("{} {}", source.name(), table.name), error.to_string());
+                    self.problems.push(Problem { place: place.trim_end().to_owned(), reason });
                 }
             }
         }
-        Ok(())
+        Ok(is_kept)
     }
 
     /// Gives each feature a name that no other has.
@@ -121,25 +156,29 @@ impl Profile {
         }
     }
 
-    /// Finds the relations.
+    /// What is asked: which features may be contained in which, alone and two together.
+    fn questions(&self, options: &ProfileOptions) -> Vec<Question> {
+        let pairs = inclusion::candidates(&self.features, options.containment);
+        let single = pairs.iter().map(|&(left, right)| Question { left: vec![left], right: vec![right] });
+        let composite = composites(&self.features, &Scorer::new(&self.features, &self.tables), &pairs);
+        single.chain(composite.into_iter().filter(|_| !options.no_check)).collect()
+    }
+
+    /// Finds the relations, given what is known of the answers.
     fn relate(
         &mut self,
         sources: &mut [Box<dyn Source>],
+        questions: Vec<Question>,
+        mut answers: Vec<Option<Counts>>,
         making: &Making,
         options: &ProfileOptions,
         run: &Run,
     ) -> Result<()> {
-        let pairs = inclusion::candidates(&self.features, options.containment);
-        let questions: Vec<Question> =
-            pairs.iter().map(|&(left, right)| Question { left: vec![left], right: vec![right] }).collect();
-        let mut composite = Vec::new();
-        let mut answers: Vec<Option<Counts>> = vec![None; questions.len()];
         if !options.no_check {
-            let scorer = Scorer::new(&self.features, &self.tables);
-            composite = composites(&self.features, &scorer, &pairs);
-            let all: Vec<Question> = questions.iter().chain(&composite).cloned().collect();
-            let unsettled: Vec<usize> =
-                (0..self.features.len()).filter(|&feature| self.features[feature].unique.is_none()).collect();
+            let open: Vec<usize> = (0..questions.len()).filter(|&at| answers[at].is_none()).collect();
+            let asked: Vec<Question> = open.iter().map(|&at| questions[at].clone()).collect();
+            let is_unsettled = |feature: &usize| self.features[*feature].unique.is_none();
+            let unsettled: Vec<usize> = (0..self.features.len()).filter(is_unsettled).collect();
             let mut checker = Checker {
                 sources,
                 tables: &self.tables,
@@ -150,7 +189,9 @@ impl Profile {
                 problems: Vec::new(),
                 distinct: BTreeMap::new(),
             };
-            answers = checker.answer(&all, &unsettled)?;
+            for (at, answer) in open.into_iter().zip(checker.answer(&asked, &unsettled)?) {
+                answers[at] = answer;
+            }
             let (problems, distinct) = (checker.problems, checker.distinct);
             self.problems.extend(problems);
             for (key, &distinct) in &distinct {
@@ -158,22 +199,18 @@ impl Profile {
                     self.features[*feature].settle(distinct);
                 }
             }
-            composite.retain(|question| {
-                let rows = self.features[question.right[0]].rows;
-                distinct.get(&question.right) == Some(&rows)
-            });
-            let answered: Vec<(Question, Option<Counts>)> = all.into_iter().zip(answers).collect();
-            let kept = answered
-                .into_iter()
-                .enumerate()
-                .filter(|(at, (question, _))| *at < questions.len() || composite.contains(question));
-            let (_, kept): (Vec<usize>, Vec<(Question, Option<Counts>)>) = kept.unzip();
-            answers = kept.into_iter().map(|(_, counts)| counts).collect();
         }
+        // Two columns are a key together if no two rows have the same values.
+        let is_target = |(question, counts): &(Question, Option<Counts>)| {
+            let rows = self.features[question.right[0]].rows;
+            question.right.len() == 1 || counts.as_ref().is_some_and(|counts| counts.right == rows)
+        };
+        let answered: Vec<(Question, Option<Counts>)> = questions.into_iter().zip(answers).filter(is_target).collect();
         let mut contained = Vec::new();
-        for (question, counts) in questions.iter().chain(&composite).zip(&answers) {
+        for (question, counts) in &answered {
             contained.extend(self.contained(question, counts.as_ref(), options.containment));
         }
+        self.answers = answered.into_iter().filter_map(|(question, counts)| Some((question, counts?))).collect();
         let scorer = Scorer::new(&self.features, &self.tables);
         let mut keys = scorer.foreign_keys(&contained);
         keys.extend(
@@ -236,7 +273,7 @@ impl Profile {
                 let comparison = left.synopsis().compare(right.synopsis());
                 let interval = Intervals::new(Measure::Jaccard).of(&comparison);
                 (relation.similarity, relation.low, relation.high) = (interval.similarity, interval.low, interval.high);
-                relation.containment = estimated_containment(left, right);
+                relation.containment = inclusion::estimate(left, right);
                 relation.coverage =
                     (relation.containment * left.distinct.count / right.distinct.count.max(1.0)).min(1.0);
             }
@@ -303,15 +340,6 @@ impl Profile {
                     && pairs.iter().zip(&own).all(|(a, b)| same(a.0, b.0) && same(a.1, b.1))
             })
     }
-}
-
-/// Which share of the left one's values is in the right one, as far as synopses tell.
-fn estimated_containment(left: &Feature, right: &Feature) -> f64 {
-    let limit = if right.is_complete { u64::MAX } else { right.values.last().copied().unwrap_or(0) };
-    let known: Vec<&u64> = left.values.iter().take_while(|value| **value <= limit).collect();
-    let found = known.iter().filter(|value| right.values.binary_search(value).is_ok()).count();
-    // Where nothing is known, what was not denied is taken to be contained.
-    if known.is_empty() { 1.0 } else { found as f64 / known.len() as f64 }
 }
 
 /// So many pairs of columns are tried for each pair of tables.

@@ -1,6 +1,6 @@
 //! A relation between two features, with what speaks for it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What two features, or two pairs of them, have to do with each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,7 +47,7 @@ pub struct Evidence {
 }
 
 /// Kinds of relations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RelationKind {
     /// The left refers to the right.

@@ -15,6 +15,9 @@ pub struct Table {
     pub columns: Vec<(String, String)>,
     /// What changes when its rows change: for files their sizes and times, for databases the number of rows.
     pub state: String,
+    /// How many bytes are read for it, where that is known.
+    #[serde(skip)]
+    pub bytes: u64,
     /// How many rows it has; not known before they are read.
     pub rows: u64,
     /// Foreign keys that the source declares.

@@ -5,8 +5,10 @@
 mod chart;
 mod curve;
 mod dedup;
+mod diagram;
 mod diff;
 mod page;
+mod profile;
 mod tune;
 
 pub use chart::{Chart, Line, bars, histogram};
@@ -14,4 +16,5 @@ pub use curve::Steps;
 pub use dedup::{DedupReport, Member, ShownGroup};
 pub use diff::word_diff;
 pub use page::{page, table};
+pub use profile::{COLUMN_HEADER, ProfileReport, ShownRelation, ShownTable};
 pub use tune::TuneReport;

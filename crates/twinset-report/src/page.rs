@@ -21,6 +21,10 @@ ins { background: #16a34a33; text-decoration: none; } del { background: #dc26263
 .record { margin: .4rem 0 .4rem 1rem; overflow-wrap: anywhere; white-space: pre-wrap; }
 .id { display: block; font-size: .85rem; opacity: .75; }
 input[type=range] { width: 100%; } .off { opacity: .2; }
+.diagram { max-width: none; } .box rect { fill: Canvas; stroke: currentColor; } .box .head { font-weight: 600; }
+.edge { fill: none; stroke: #2563eb; stroke-width: 2; cursor: pointer; } .edge:hover, .edge:focus, .edge.marked { stroke: #c2410c; stroke-width: 3; outline: none; }
+.edge.off { opacity: .08; } .score { opacity: .75; } .relation summary, .table summary { overflow-wrap: anywhere; }
+.table td { max-width: 18rem; overflow-wrap: anywhere; } input[type=search] { font: inherit; max-width: 100%; }
 .line.c0, .line.c1, .line.c2, .line.c3 { fill: none; }
 ";
 

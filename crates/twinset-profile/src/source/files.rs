@@ -124,6 +124,10 @@ fn table_name(below: &Path) -> String {
     }
 }
 
+fn size(path: &Path) -> u64 {
+    path.metadata().map_or(0, |metadata| metadata.len())
+}
+
 /// What changes when a file is written.
 fn state(path: &Path) -> String {
     let Ok(metadata) = path.metadata() else { return String::new() };
@@ -151,7 +155,13 @@ impl Source for Files {
             match TableFile::open(path, &self.choice.read, &quiet) {
                 Ok(file) => {
                     let columns = file.names().iter().map(|name| (name.clone(), String::new())).collect();
-                    tables.push(Table { name: name.clone(), columns, state: state(path), ..Table::default() });
+                    tables.push(Table {
+                        name: name.clone(),
+                        columns,
+                        state: state(path),
+                        bytes: size(path),
+                        ..Table::default()
+                    });
                 }
                 Err(error) => problems.push(Problem::of_file(&error, path)),
             }
@@ -161,7 +171,8 @@ impl Source for Files {
                 self.documents.iter().map(|path| format!("{}: {}", path.display(), state(path))).collect();
             let summary =
                 format!("{} documents, {:016x}", states.len(), twinset::token_hash(states.join("\n").as_bytes(), 1));
-            tables.push(Table { state: summary, ..Table::default() });
+            let bytes = self.documents.iter().map(|path| size(path)).sum();
+            tables.push(Table { state: summary, bytes, ..Table::default() });
         }
         if self.skipped > 0 {
             let reason =

@@ -11,6 +11,7 @@ mod tls;
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use twinset::Run;
 use twinset_io::ReadOptions;
 use twinset_io::read::features::{BadRows, Batch};
@@ -25,10 +26,17 @@ pub(crate) struct Choice {
     pub(crate) tables: Vec<String>,
     pub(crate) views: bool,
     pub(crate) timeout: Option<Duration>,
+    /// What the user says is the state of databases.
+    pub(crate) state: Option<String>,
     pub(crate) read: ReadOptions,
 }
 
 impl Choice {
+    /// What changes when the rows of a database's table change: what the user says, or this.
+    fn state_or(&self, told: &str) -> String {
+        self.state.clone().unwrap_or_else(|| told.to_owned())
+    }
+
     /// Whether a table was chosen, by its name or with its schema.
     fn has_table(&self, schema: Option<&str>, name: &str) -> bool {
         let is = |chosen: &String| {
@@ -65,7 +73,7 @@ pub(crate) struct Sides<'a> {
 }
 
 /// How many different values two columns have, and what only the left one has.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub(crate) left: u64,
     pub(crate) right: u64,

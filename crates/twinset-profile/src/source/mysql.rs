@@ -94,7 +94,7 @@ impl Mysql {
                 let mut table = Table { schema: Some(schema.clone()), name, columns, declared, ..Table::default() };
                 let count: Option<u64> =
                     self.connection.query_first(format!("SELECT count(*) FROM {}", quoted_table(&table)))?;
-                table.state = format!("{} rows", count.unwrap_or(0));
+                table.state = self.choice.state_or(&format!("{} rows", count.unwrap_or(0)));
                 tables.push(table);
             }
         }

@@ -65,7 +65,7 @@ impl Postgres {
             let declared = self.declared(oid)?;
             let mut table = Table { schema: Some(schema), name, columns, declared, ..Table::default() };
             let count = self.client.query_one(&format!("SELECT count(*) FROM {}", quoted_table(&table)), &[])?;
-            table.state = format!("{} rows", count.get::<_, i64>(0));
+            table.state = self.choice.state_or(&format!("{} rows", count.get::<_, i64>(0)));
             tables.push(table);
         }
         Ok(tables)

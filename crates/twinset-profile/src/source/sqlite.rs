@@ -62,7 +62,13 @@ impl Sqlite {
             let count: i64 =
                 self.connection.query_row(&format!("SELECT count(*) FROM {}", quoted(&name)), [], |row| row.get(0))?;
             let declared = self.declared(&name)?;
-            tables.push(Table { name, columns, state: format!("{count} rows"), declared, ..Table::default() });
+            tables.push(Table {
+                name,
+                columns,
+                state: self.choice.state_or(&format!("{count} rows")),
+                declared,
+                ..Table::default()
+            });
         }
         Ok(tables)
     }
