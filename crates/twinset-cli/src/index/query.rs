@@ -1,15 +1,17 @@
 //! `twinset index query`.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use twinset::{Comparison, Intervals, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions};
+use twinset::{Comparison, Interval, Intervals, Measure, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions};
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{Hit, Snapshot, SynopsisIndex};
 use twinset_index::{Settings, synopses};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value};
 use twinset_io::{Error, OutputOptions, Prepared, ReadOptions, for_each_record};
+
+use twinset_profile::SavedProfile;
 
 use super::estimate::EstimateArgs;
 use super::kept::Kept;
@@ -25,6 +27,9 @@ use crate::session::{Session, SessionOptions, count};
   twinset index query news --threshold 0.5 --like 'the old bridge near the mill was closed'
   By synopses: columns that hold nine of ten values of this one, and 20 values at least:
     twinset index query columns --measure containment --threshold 0.9 --min-overlap 20 --id orders.customer
+  Which columns of a saved profile resemble this one, and which contain it?
+    twinset index query lake --threshold 0.5 --like-column new.csv:customer
+    twinset index query lake --threshold 0.9 --measure containment --like-column new.csv:customer
   The same estimates, checked against what was added, with at most 1% missed:
     twinset index query columns --threshold 0.8 --id orders.customer --originals values.jsonl --recall 0.99
 
@@ -43,6 +48,10 @@ pub(crate) struct Query {
     promise: Promise,
     #[command(flatten)]
     estimate: EstimateArgs,
+    /// A column of a file, or a path of an XML document: FILE:COLUMN. Finds columns of a saved profile that resemble it, or, with
+    /// --measure containment, those that contain it
+    #[arg(long, value_name = "FILE:COLUMN", conflicts_with_all = ["input", "like", "id", "originals"], help_heading = "Synopses")]
+    like_column: Option<String>,
     /// Add this field, as it was kept with `add --field`; repeat it for several (synopses only)
     #[arg(long, value_name = "FIELD", help_heading = "Synopses")]
     show: Vec<String>,
@@ -229,8 +238,47 @@ impl Query {
         }
     }
 
+    /// Columns of a saved profile that resemble one of a file.
+    fn run_like_column(&self, asked: &str, size: u32, session: &Session) -> anyhow::Result<()> {
+        let Some((file, column)) = split_column(asked) else {
+            let reason = format!(
+                "--like-column {asked}: write FILE:COLUMN, for example new.csv:customer or feed.xml:/person/name"
+            );
+            return Err(Error::Usage(reason).into());
+        };
+        if !self.show.is_empty() {
+            return Err(Error::Usage("--show is for records that were added with fields".to_owned()).into());
+        }
+        check_written(&self.path, &[file.to_owned()], [&self.output.output])?;
+        let query = self.estimate.query(self.threshold, size)?;
+        let saved = SavedProfile::open(Path::new(&self.path))?;
+        let (output, format) = self.output.open()?;
+        let columns = [("query", Kind::Text), ("id", Kind::Text)].into_iter().chain(self.estimate.columns());
+        let mut table = Table::create(output, format, columns)?;
+        let found = session.run.install(|| saved.like(file, column, &query, &session.run))??;
+        session.clear_bar();
+        for resembling in &found {
+            let Interval { similarity, low, high } = resembling.interval;
+            let values = [similarity, low, high].map(Value::Real);
+            table.row(&[&[Value::Text(asked), Value::Text(&resembling.name)], &values[..]].concat())?;
+        }
+        table.finish()?;
+        let note = match query.condition.measure() {
+            Measure::Containment => "none that wholly contains it is missing".to_owned(),
+            _ => self.estimate.note(&query),
+        };
+        session.summarize(&[format!("{} found", count(found.len() as u64, "column")), note]);
+        Ok(())
+    }
+
     fn run_labels(self, mut index: LabelIndex, session: &Session) -> anyhow::Result<()> {
         self.estimate.check_absent()?;
+        if self.like_column.is_some() {
+            return Err(Error::Usage(
+                "--like-column is for profiles that were saved, and this is an index of labels".to_owned(),
+            )
+            .into());
+        }
         if !self.show.is_empty() {
             return Err(
                 Error::Usage("--show is for indexes of synopses; one of labels keeps no fields".to_owned()).into()
@@ -262,6 +310,9 @@ impl Query {
 
     fn run_synopses(self, index: &SynopsisIndex, session: &Session) -> anyhow::Result<()> {
         self.promise.check_absent()?;
+        if let Some(column) = &self.like_column {
+            return self.run_like_column(column, index.settings().size(), session);
+        }
         let own = ["query", "id", "similarity", "distance", "low", "high"];
         if let Some((_, name)) = self
             .show
@@ -333,6 +384,13 @@ impl Query {
         summarize(session, (found, queries), note, rejects, rejected);
         Ok(())
     }
+}
+
+/// A file and a column of it: the name of a file may hold colons, too.
+fn split_column(text: &str) -> Option<(&Path, &str)> {
+    let splits = text.match_indices(':').map(|(at, _)| (Path::new(&text[..at]), &text[at + 1..]));
+    let splits: Vec<(&Path, &str)> = splits.filter(|(_, column)| !column.is_empty()).collect();
+    splits.iter().copied().find(|(file, _)| file.is_file()).or(splits.first().copied())
 }
 
 /// A field that was kept, as text.
