@@ -270,22 +270,9 @@ impl Collector {
         let Self { rows, nulls, mut counted, frequent, mut shape, mut recent, is_tokens, buffer: _ } = self;
         recent.forget().iter().for_each(|place| counted.repeat(place.value, place.count));
         let (mut kept, is_complete) = counted.finish();
-        let spelled = |counted: &Counted| truth(counted.text.as_bytes(), declared_boolean);
-        let is_boolean = !is_tokens
-            && is_complete
-            && (kept.len() == 2 || declared_boolean)
-            && shape.classes != Class::Boolean.bit()
-            && kept
-                .iter()
-                .map(|(_, counted)| spelled(counted))
-                .collect::<Option<Vec<_>>>()
-                .is_some_and(|found| found.windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 == pair[1].1));
+        let is_boolean = !is_tokens && is_complete && are_booleans(&kept, declared_boolean);
         if is_boolean {
-            for (value, counted) in &mut kept {
-                let text = if spelled(counted).is_some_and(|(is_true, _)| is_true) { "true" } else { "false" };
-                (*value, counted.text) = (making.value(text.as_bytes()), text.into());
-            }
-            kept.sort_unstable_by_key(|(value, _)| *value);
+            kept = as_booleans(&kept, declared_boolean, making);
             shape = Shape::default();
             for (_, counted) in &kept {
                 shape.add(&making.rules.apply(counted.text.as_bytes(), &mut Vec::new()));
@@ -348,4 +335,28 @@ impl Collector {
             sample,
         }
     }
+}
+
+/// Whether all values stand for true or false, in one way, and not in the usual one; where the type does not say so, both must occur.
+fn are_booleans(kept: &[(u64, Counted)], declared: bool) -> bool {
+    let spelled = kept.iter().map(|(_, counted)| truth(counted.text.as_bytes(), declared));
+    let Some(spelled) = spelled.collect::<Option<Vec<_>>>() else { return false };
+    let Some(&(first, way)) = spelled.first() else { return false };
+    let is_usual = kept.iter().all(|(_, counted)| matches!(&*counted.text, "true" | "false"));
+    let has_both = spelled.iter().any(|&(is_true, _)| is_true != first);
+    !is_usual && spelled.iter().all(|&(_, other)| other == way) && (declared || has_both)
+}
+
+/// The same values as true and false.
+fn as_booleans(kept: &[(u64, Counted)], declared: bool, making: &Making) -> Vec<(u64, Counted)> {
+    let count_of = |wanted: bool| {
+        let is_wanted =
+            |counted: &Counted| truth(counted.text.as_bytes(), declared).is_some_and(|(is_true, _)| is_true == wanted);
+        kept.iter().filter(|(_, counted)| is_wanted(counted)).map(|(_, counted)| counted.count).sum::<u64>()
+    };
+    let counted = [("true", count_of(true)), ("false", count_of(false))].into_iter().filter(|(_, count)| *count > 0);
+    let mut values: Vec<(u64, Counted)> =
+        counted.map(|(text, count)| (making.value(text.as_bytes()), Counted { count, text: text.into() })).collect();
+    values.sort_unstable_by_key(|(value, _)| *value);
+    values
 }
