@@ -19,8 +19,12 @@ pub struct Server {
     process: Child,
     stop: Signal,
     address: String,
-    _folder: TempDir,
+    folder: TempDir,
 }
+
+/// The name of the certificate in a server's folder.
+const CERTIFICATE: &str = "certificate.pem";
+const KEY: &str = "key.pem";
 
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -37,11 +41,15 @@ impl Server {
         run(&mut command(&programs.join("initdb"), &init, account.as_ref()))?;
         let port = free_port()?.to_string();
         let sockets = format!("unix_socket_directories={}", folder.path().display());
+        let (certificate, key) = certify(folder.path(), account.as_ref())?;
+        let (certificate, key) = (format!("ssl_cert_file={certificate}"), format!("ssl_key_file={key}"));
         let args = ["-D", path(&data), "-p", &port, "-h", "127.0.0.1", "-c", &sockets];
+        let secure = ["-c", "ssl=on", "-c", &certificate, "-c", &key];
+        let args = [&args[..], &secure].concat();
         let process = start(&mut command(&programs.join("postgres"), &args, account.as_ref()), folder.path())?;
         // A fast shutdown.
         let address = format!("postgres://twinset@127.0.0.1:{port}/postgres");
-        let mut server = Self { process, stop: Signal::SIGINT, address, _folder: folder };
+        let mut server = Self { process, stop: Signal::SIGINT, address, folder };
         let ask = ["-h", "127.0.0.1", "-p", &port, "-U", "twinset", "-d", "postgres", "-c", "SELECT 1"];
         server.wait(|| command(&programs.join("psql"), &ask, None))?;
         Ok(server)
@@ -60,11 +68,14 @@ impl Server {
         let port = free_port()?.to_string();
         let socket = format!("--socket={}", folder.path().join("socket").display());
         let port_option = format!("--port={port}");
+        let (certificate, key) = certify(folder.path(), account.as_ref())?;
+        let (certificate, key) = (format!("--ssl-cert={certificate}"), format!("--ssl-key={key}"));
         let args =
             ["--no-defaults", &datadir, &socket, &port_option, "--bind-address=127.0.0.1", "--skip-name-resolve"];
+        let args = [&args[..], &[certificate.as_str(), &key]].concat();
         let process = start(&mut command(&server, &args, account.as_ref()), folder.path())?;
         let address = format!("mysql://root@127.0.0.1:{port}/twinset");
-        let mut server = Self { process, stop: Signal::SIGTERM, address, _folder: folder };
+        let mut server = Self { process, stop: Signal::SIGTERM, address, folder };
         let client = find("mariadb").context("the client of MariaDB is missing")?;
         let ask = [
             "--no-defaults",
@@ -79,6 +90,11 @@ impl Server {
         ];
         server.wait(|| command(&client, &ask, None))?;
         Ok(server)
+    }
+
+    /// The file with the certificate by which it proves who it is.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.path().join(CERTIFICATE)
     }
 
     /// The address of its database.
@@ -97,7 +113,7 @@ impl Server {
             }
             answer = String::from_utf8_lossy(&output.stderr).into_owned();
             if let Some(status) = self.process.try_wait()? {
-                let log = fs::read_to_string(self._folder.path().join("log")).unwrap_or_default();
+                let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
                 bail!("the server ended at once ({status}): {log}");
             }
             std::thread::sleep(Duration::from_millis(100));
@@ -137,6 +153,17 @@ fn account(name: &str) -> anyhow::Result<Option<User>> {
         return Ok(None);
     }
     Ok(Some(User::from_name(name)?.with_context(|| format!("there is no user {name}"))?))
+}
+
+/// Makes a key and a certificate for a server on loopback, which vouches for itself.
+fn certify(folder: &Path, account: Option<&User>) -> anyhow::Result<(String, String)> {
+    let openssl = find("openssl").context("openssl is not installed: `cargo xtask test` installs it")?;
+    let (certificate, key) = (folder.join(CERTIFICATE), folder.join(KEY));
+    let how = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3 -subj /CN=localhost \
+               -addext subjectAltName=IP:127.0.0.1,DNS:localhost -addext basicConstraints=critical,CA:FALSE";
+    let args: Vec<&str> = how.split_whitespace().chain(["-keyout", path(&key), "-out", path(&certificate)]).collect();
+    run(&mut command(&openssl, &args, account))?;
+    Ok((path(&certificate).to_owned(), path(&key).to_owned()))
 }
 
 fn folder(account: Option<&User>) -> anyhow::Result<TempDir> {

@@ -101,10 +101,11 @@ fn install(component: &str) -> anyhow::Result<()> {
 }
 
 /// What the tests run against: for each a Debian package, and files of which one shows that it is there.
-const PACKAGES: [(&str, &[&str]); 3] = [
+const PACKAGES: [(&str, &[&str]); 4] = [
     ("chromium", &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]),
     ("postgresql", &["/usr/lib/postgresql/*/bin/initdb", "/usr/bin/initdb", "/usr/local/bin/initdb"]),
     ("mariadb-server", &["/usr/sbin/mariadbd", "/usr/bin/mariadbd"]),
+    ("openssl", &["/usr/bin/openssl", "/usr/local/bin/openssl"]),
 ];
 
 /// Installs the browser and the databases that are not there yet.

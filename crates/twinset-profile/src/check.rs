@@ -6,24 +6,22 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::BuildHasherDefault;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use rayon::prelude::*;
-use twinset::{Run, synopsis_value, token_hash};
+use twinset::Run;
 use twinset_io::read::features::Batch;
 
 use crate::Result;
-use crate::counted::{AsItIs, Counted, beginning};
-use crate::feature::{Distinct, Feature, Kind, Making};
-use crate::recent::{Known, Recent};
+use crate::feature::{Feature, Kind};
+use crate::held::{Collected, Held, Key, for_each_value, is_in};
+use crate::making::Making;
+use crate::orphans::Orphans;
+use crate::recent::Recent;
 use crate::sorted::SortedValues;
-use crate::source::{Counts, ORPHANS, Problem, Sides, Source};
+use crate::source::{Counts, Problem, Sides, Source};
 use crate::table::Table;
-use crate::value::{Class, truth};
-
-/// One feature, or two of one table together.
-pub(crate) type Key = Vec<usize>;
+use crate::value::Class;
 
 /// What is asked: which values of the left the right has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,90 +46,13 @@ pub(crate) struct Checker<'a> {
 }
 
 /// So many bytes of hashes are held at a time, unless the run says otherwise.
-const MEMORY: f64 = (96 << 20) as f64;
+const MEMORY: f64 = (120 << 20) as f64;
 /// So many bytes a hash takes while others come.
-const HASH: f64 = 10.0;
+const HASH: f64 = 9.0;
 /// So many values of a key are kept with their texts.
 const FEW: f64 = 20_000.0;
-
-/// How the values of a key are collected.
-enum Held {
-    /// All, with their texts and how often they occur.
-    Few { values: HashMap<u64, Counted, BuildHasherDefault<AsItIs>>, recent: Recent },
-    /// Those of one part of all hashes.
-    Many { values: SortedValues, recent: Recent },
-    /// Only those that someone asks for.
-    Asked { asked: HashSet<u64, BuildHasherDefault<AsItIs>>, found: SortedValues },
-}
-
-/// The values of a key, in order.
-struct Collected {
-    values: Vec<u64>,
-    /// Whether they are those of one part of all hashes.
-    is_part: bool,
-    counted: Option<HashMap<u64, Counted, BuildHasherDefault<AsItIs>>>,
-}
-
-impl Held {
-    /// Looks at the values of a key in a batch.
-    fn add(&mut self, batch: &Batch, key: &Key, features: &[Feature], making: &Making, (part, parts): (u64, u64)) {
-        match self {
-            Self::Few { values, recent } => {
-                let mut repeat =
-                    |value: u64, times: u64, text: Option<&dyn Fn() -> String>| match values.get_mut(&value) {
-                        Some(counted) => counted.count += times,
-                        None => {
-                            let text = text.map_or_else(String::new, |text| text()).into();
-                            values.insert(value, Counted { count: times, text });
-                        }
-                    };
-                for_each_value(batch, key, features, making, |raw, value, text| {
-                    if raw.is_some_and(|raw| matches!(recent.look(raw), Known::Again(_))) {
-                        return;
-                    }
-                    let value = value();
-                    repeat(value, 1, Some(text));
-                    let forgotten = raw.and_then(|raw| recent.remember(raw, value));
-                    for place in recent.settle().into_iter().chain(forgotten) {
-                        repeat(place.value, place.count, None);
-                    }
-                });
-            }
-            Self::Many { values, recent } => for_each_value(batch, key, features, making, |raw, value, _| {
-                if raw.is_some_and(|raw| recent.is_seen(raw)) {
-                    return;
-                }
-                let value = value();
-                if is_in(value, part, parts) {
-                    values.push(value);
-                }
-            }),
-            Self::Asked { asked, found } => for_each_value(batch, key, features, making, |_, value, _| {
-                let value = value();
-                if asked.contains(&value) {
-                    found.push(value);
-                }
-            }),
-        }
-    }
-
-    fn finish(self) -> Collected {
-        match self {
-            Self::Few { mut values, mut recent } => {
-                for place in recent.forget() {
-                    if let Some(counted) = values.get_mut(&place.value) {
-                        counted.count += place.count;
-                    }
-                }
-                let mut sorted: Vec<u64> = values.keys().copied().collect();
-                sorted.sort_unstable();
-                Collected { values: sorted, is_part: false, counted: Some(values) }
-            }
-            Self::Many { values, .. } => Collected { values: values.finish(), is_part: true, counted: None },
-            Self::Asked { found, .. } => Collected { values: found.finish(), is_part: false, counted: None },
-        }
-    }
-}
+/// So many bytes a value takes with its text.
+const TEXT: f64 = 110.0;
 
 impl Checker<'_> {
     /// Answers the questions, as far as they can be, and counts the values of some features.
@@ -142,7 +63,10 @@ impl Checker<'_> {
         for (at, question) in questions.iter().enumerate() {
             match self.database_of(question) {
                 None => by_hash.push(at),
-                Some(source) => answers[at] = self.ask(source, question)?,
+                Some(source) => {
+                    self.run.check()?;
+                    answers[at] = self.ask(source, question)?;
+                }
             }
             self.run.advance(1);
         }
@@ -219,7 +143,8 @@ impl Checker<'_> {
     /// About how many values a key has, at most.
     fn most(&self, key: &Key) -> f64 {
         let product: f64 = key.iter().map(|&feature| self.features[feature].distinct.high.max(1.0)).product();
-        product.min(self.features[key[0]].rows as f64)
+        let is_tokens = self.features[key[0]].is_tokens;
+        if is_tokens { product } else { product.min(self.features[key[0]].rows as f64) }
     }
 
     /// What is to be collected for some questions, and about how many values that is at most; for what is only asked for a few
@@ -255,12 +180,16 @@ impl Checker<'_> {
         let (full, asked) = self.plan(&asking, counted);
         let memory = self.run.memory.map_or(MEMORY, |memory| memory as f64 / 2.0).max((1 << 20) as f64);
         let parts = ((HASH * full.values().sum::<f64>() / memory).ceil() as u64).max(1);
+        // Texts take more, and there must be room for them.
+        let texts: f64 = full.values().filter(|most| **most <= FEW).map(|most| TEXT * most).sum();
+        let few = if texts <= memory { FEW } else { 0.0 };
         let mut missing: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         let mut whole: BTreeMap<Key, Collected> = BTreeMap::new();
+        let mut counted_values: BTreeMap<Key, u64> = BTreeMap::new();
         for part in 0..parts {
             let mut held: BTreeMap<Key, Held> = BTreeMap::new();
             for (key, &most) in &full {
-                if most > FEW {
+                if most > few || key.len() == 2 {
                     held.insert(key.clone(), Held::Many { values: SortedValues::default(), recent: Recent::default() });
                 } else if part == 0 {
                     held.insert(key.clone(), Held::Few { values: HashMap::default(), recent: Recent::default() });
@@ -273,10 +202,9 @@ impl Checker<'_> {
             let (of_part, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
                 self.collect(held, (part, parts))?.into_iter().partition(|(_, collected)| collected.is_part);
             whole.extend(rest);
-            for (key, collected) in
-                of_part.iter().chain(whole.iter().filter(|(key, _)| part == 0 && full.contains_key(*key)))
-            {
-                *self.distinct.entry(key.clone()).or_insert(0) += collected.values.len() as u64;
+            let of_whole = whole.iter().filter(|(key, _)| part == 0 && full.contains_key(*key));
+            for (key, collected) in of_part.iter().chain(of_whole) {
+                *counted_values.entry(key.clone()).or_insert(0) += collected.values.len() as u64;
             }
             let of = |key: &Key| -> Cow<'_, [u64]> {
                 if let Some(collected) = of_part.get(key) {
@@ -288,31 +216,35 @@ impl Checker<'_> {
                     _ => all.iter().copied().filter(|&value| is_in(value, part, parts)).collect(),
                 }
             };
+            let features = self.features;
+            let is_known = |key: &Key| key.len() == 1 && features[key[0]].is_complete;
+            let is_there = |key: &Key| of_part.contains_key(key) || whole.contains_key(key) || is_known(key);
+            let can_compare = |at: &&usize| is_there(&questions[**at].left) && is_there(&questions[**at].right);
             let compare = |&at: &usize| {
                 let (own, others) = (of(&questions[at].left), of(&questions[at].right));
                 (at, own.len(), missing_from(&own, &others))
             };
-            for (at, values, lacking) in by_hash.par_iter().map(compare).collect::<Vec<_>>() {
+            for (at, values, lacking) in by_hash.par_iter().filter(can_compare).map(compare).collect::<Vec<_>>() {
                 let counts = answers[at].get_or_insert_default();
                 counts.left += values as u64;
                 counts.common += (values - lacking.len()) as u64;
                 missing.entry(at).or_default().extend(lacking);
             }
         }
+        self.distinct.extend(counted_values);
         for &at in by_hash {
             let right = &questions[at].right;
             if let Some(counts) = &mut answers[at] {
                 let feature = &self.features[right[0]];
-                counts.right = match self.distinct.get(right) {
-                    Some(&distinct) => distinct,
-                    None if feature.unique == Some(true) => feature.present(),
-                    None => feature.distinct.count.round() as u64,
-                };
+                let exact =
+                    self.distinct.get(right).copied().or((feature.unique == Some(true)).then(|| feature.present()));
+                counts.right = exact.unwrap_or(feature.distinct.count.round() as u64);
+                counts.right_is_estimate = exact.is_none() && !feature.distinct.is_exact();
             }
         }
         // What is not contained is not listed.
         missing.retain(|&at, values| {
-            let is_listed = |counts: &Counts| counts.common as f64 >= self.share * counts.left as f64;
+            let is_listed = |counts: &Counts| counts.containment() >= self.share;
             !values.is_empty() && answers[at].as_ref().is_some_and(is_listed)
         });
         self.find_orphans(questions, answers, missing, &whole)
@@ -328,25 +260,37 @@ impl Checker<'_> {
         for (table, mut keys) in by_table {
             let (features, making) = (self.features, self.making);
             let wanted = keys.iter().flat_map(|(key, _)| key).map(|&feature| features[feature].position);
-            self.read(table, &wanted.collect(), |batches| {
+            let is_read = self.read(table, &wanted.collect(), |batches| {
                 keys.par_iter_mut().for_each(|(key, held)| {
                     batches.iter().for_each(|batch| held.add(batch, key, features, making, part));
                 });
             })?;
+            if !is_read {
+                continue;
+            }
             collected.extend(keys.into_iter().map(|(key, held)| (key, held.finish())));
         }
         Ok(collected)
     }
 
-    /// Reads some columns of a table.
-    fn read(&mut self, table: usize, wanted: &BTreeSet<usize>, mut visit: impl FnMut(&[Batch]) + Send) -> Result<()> {
+    /// Reads some columns of a table. Whether that was possible.
+    fn read(&mut self, table: usize, wanted: &BTreeSet<usize>, mut visit: impl FnMut(&[Batch]) + Send) -> Result<bool> {
         let wanted: Vec<usize> = wanted.iter().copied().collect();
         let table = &self.tables[table];
-        self.sources[table.source].read(table, Some(&wanted), self.run, &mut |batches, _| {
+        let source = &mut self.sources[table.source];
+        let read = source.read(table, Some(&wanted), self.run, &mut |batches, _| {
             visit(batches);
             Ok(())
-        })?;
-        Ok(())
+        });
+        match read {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_final() || self.run.cancel.is_stopped() => Err(error),
+            Err(error) => {
+                let place = format!("{} {}", source.name(), table.name);
+                self.problems.push(Problem { place, reason: format!("not looked at a second time: {error}") });
+                Ok(false)
+            }
+        }
     }
 
     /// The texts of the values that are missing, and how many rows have them.
@@ -399,41 +343,6 @@ impl Checker<'_> {
     }
 }
 
-/// Values that are missing somewhere, with the numbers of their rows and, for the first of them, their texts.
-struct Orphans(HashMap<u64, (u64, Option<String>), BuildHasherDefault<AsItIs>>, usize);
-
-/// Of so many orphans the texts are kept.
-const TEXTS: usize = 10_000;
-
-impl Orphans {
-    fn unknown(values: &[u64]) -> Self {
-        Self(values.iter().map(|&value| (value, (0, None))).collect(), 0)
-    }
-
-    fn add(&mut self, value: u64, text: &dyn Fn() -> String) {
-        let Some((rows, known)) = self.0.get_mut(&value) else { return };
-        *rows += 1;
-        if known.is_none() && self.1 < TEXTS {
-            *known = Some(text());
-            self.1 += 1;
-        }
-    }
-
-    fn finish(self) -> (Vec<(String, u64)>, u64) {
-        let rows = self.0.values().map(|(rows, _)| rows).sum();
-        let known = self.0.into_values().filter_map(|(rows, text)| Some((text?, rows))).collect();
-        (Self::known(known).0, rows)
-    }
-
-    /// The most frequent ones, and how many rows have any.
-    fn known(mut orphans: Vec<(String, u64)>) -> (Vec<(String, u64)>, u64) {
-        let rows = orphans.iter().map(|(_, rows)| rows).sum();
-        orphans.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        orphans.truncate(ORPHANS);
-        (orphans, rows)
-    }
-}
-
 /// The values of one list that another has not; both are in order.
 fn missing_from(own: &[u64], others: &[u64]) -> Vec<u64> {
     // A short list is looked up, a long one is merged.
@@ -448,71 +357,6 @@ fn missing_from(own: &[u64], others: &[u64]) -> Vec<u64> {
         others.get(at) != Some(value)
     };
     own.iter().copied().filter(|value| is_missing(value)).collect()
-}
-
-/// Whether a value belongs to a part of all.
-fn is_in(value: u64, part: u64, parts: u64) -> bool {
-    // Neither the upper nor the lower bits, by which sets are made.
-    parts == 1 || (value >> 24 & 0xffff_ffff) % parts == part
-}
-
-/// Calls `visit` for each row of a batch that has a value of the key, with the hash of its raw text, if it has one, and with what
-/// gives its value, and what writes it out.
-fn for_each_value(
-    batch: &Batch,
-    key: &Key,
-    features: &[Feature],
-    making: &Making,
-    mut visit: impl FnMut(Option<u64>, &mut dyn FnMut() -> u64, &dyn Fn() -> String),
-) {
-    let mut buffer = Vec::new();
-    match key.as_slice() {
-        [only] if features[*only].is_tokens => {
-            for raw in batch.values(features[*only].position).filter_map(|raw| making.present(raw)) {
-                for hash in making.hasher.hashes(&String::from_utf8_lossy(raw)).unwrap_or_default() {
-                    visit(None, &mut || synopsis_value(hash, making.seed), &|| beginning(raw));
-                }
-            }
-        }
-        [only] => {
-            let feature = &features[*only];
-            for raw in batch.values(feature.position).filter_map(|raw| making.present(raw)) {
-                let hash = token_hash(raw, 1);
-                let text = || beginning(making.value_of(feature, raw, &mut Vec::new()).1);
-                visit(Some(hash), &mut || making.value_of(feature, raw, &mut buffer).0, &text);
-            }
-        }
-        [first, second] => {
-            let (first, second) = (&features[*first], &features[*second]);
-            for (left, right) in batch.values(first.position).zip(batch.values(second.position)) {
-                let (Some(left), Some(right)) = (making.present(left), making.present(right)) else { continue };
-                let a = making.value_of(first, left, &mut buffer).0;
-                let b = making.value_of(second, right, &mut buffer).0;
-                let both = synopsis_value(a.rotate_left(1) ^ synopsis_value(b, making.seed), making.seed);
-                visit(None, &mut || both, &|| format!("{}, {}", beginning(left), beginning(right)));
-            }
-        }
-        _ => {}
-    }
-}
-
-impl Making {
-    /// Whether values are compared as databases compare them.
-    fn is_plain(&self) -> bool {
-        self.nulls.is_empty() && !self.empty_values && self.rules.is_default()
-    }
-
-    /// The value of a text, and the text as it is compared.
-    #[inline]
-    fn value_of<'a>(&self, feature: &Feature, raw: &'a [u8], buffer: &'a mut Vec<u8>) -> (u64, &'a [u8]) {
-        let text = self.rules.apply(raw, buffer).text;
-        let text = match feature.is_boolean.then(|| truth(text, true)).flatten() {
-            Some((true, _)) => b"true".as_slice(),
-            Some((false, _)) => b"false",
-            None => text,
-        };
-        (self.value(text), text)
-    }
 }
 
 /// What a database says of the type of a column, as far as it matters for comparing.
@@ -534,16 +378,6 @@ impl Declared {
             "text" | "varchar" | "nvarchar" | "char" | "nchar" | "character" | "bpchar" | "longtext" | "mediumtext"
             | "tinytext" | "citext" => Self::Text,
             _ => Self::Other,
-        }
-    }
-}
-
-impl Feature {
-    /// What the second look found out about it.
-    pub(crate) fn settle(&mut self, distinct: u64) {
-        self.distinct = Distinct::exactly(distinct);
-        if !self.is_tokens {
-            self.unique = Some(distinct == self.present() && distinct > 0);
         }
     }
 }

@@ -56,7 +56,8 @@ impl Profile {
 
     fn sql(&self) -> String {
         let mut text =
-            "-- Foreign keys that `twinset profile` found, best first. Look at them before you run this.\n".to_owned();
+            "-- Foreign keys that `twinset profile` found, best first. Look at them before you run this. SQLite\n-- knows keys only where tables are created; MySQL wants SET sql_mode = 'ANSI' for these quotes.\n"
+            .to_owned();
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let table_name = |table: &Table| {
             let schema = table.schema.as_ref().map(|schema| format!("{}.", quoted(schema))).unwrap_or_default();
@@ -93,7 +94,10 @@ impl Profile {
             // What stands in a comment must not end it.
             let notes = notes.join("; ").replace(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'], " ");
             let before = if holds.is_some() { "-- " } else { "" };
-            let statement = statement.replace('\n', if holds.is_some() { "\n-- " } else { "\n" });
+            let statement = match holds {
+                Some(_) => statement.replace(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'], " "),
+                None => statement,
+            };
             let _ = write!(text, "\n-- {notes}\n{before}{statement}\n");
         }
         text
@@ -185,7 +189,7 @@ impl Profile {
                 "kind": relation.kind.name(), "left": names(&relation.left), "right": names(&relation.right),
                 "score": relation.score, "similarity": relation.similarity, "low": relation.low, "high": relation.high,
                 "containment": relation.containment, "coverage": relation.coverage, "checked": relation.checked,
-                "declared": relation.declared, "orphan_values": relation.orphan_values,
+                "declared": relation.declared, "orphan_values": relation.checked.then_some(relation.orphan_values), "orphan_rows": relation.checked.then_some(relation.orphan_rows),
                 "orphans": relation.orphans.iter().map(|(value, rows)| json!({"value": value, "rows": rows})).collect::<Vec<_>>(),
                 "evidence": evidence,
             })

@@ -1,13 +1,14 @@
 //! A feature: a table's column or an XML path, and what one look at its values tells.
 
 use serde::{Deserialize, Serialize};
-use twinset::{Intervals, Measure, Synopsis, TokenHasher, synopsis_value, token_hash};
+use twinset::{Intervals, Measure, Synopsis, synopsis_value, token_hash};
 
 use crate::counted::{Counted, CountedSynopsis};
 use crate::frequent::Frequent;
+use crate::making::Making;
 use crate::recent::{Known, Recent};
 use crate::shape::{Sampled, Shape};
-use crate::value::{Class, Rules, truth};
+use crate::value::{Class, truth};
 
 /// A column of a table, or a path of XML documents.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,7 +41,7 @@ pub struct Feature {
     pub frequent: Vec<Frequency>,
     /// Whether its values were cut into tokens.
     pub is_tokens: bool,
-    /// Whether values such as `yes` and `no` stand for true and false.
+    /// Whether its type is boolean, and its values are 1 and 0, or written in another way that stands for true and false.
     pub(crate) is_boolean: bool,
     #[serde(skip)]
     pub(crate) values: Vec<u64>,
@@ -146,6 +147,14 @@ impl Feature {
         self.sample.get(place).map(|sampled| (sampled.text.clone(), sampled.count))
     }
 
+    /// Takes in how many different values it turned out to have.
+    pub(crate) fn settle(&mut self, distinct: u64) {
+        self.distinct = Distinct::exactly(distinct);
+        if !self.is_tokens {
+            self.unique = Some(distinct == self.present() && distinct > 0);
+        }
+    }
+
     /// How many rows have a value.
     pub fn present(&self) -> u64 {
         self.rows - self.nulls
@@ -154,36 +163,6 @@ impl Feature {
     /// How many values it has for each row that has one: 1 if it is unique.
     pub fn uniqueness(&self) -> f64 {
         if self.present() == 0 { 0.0 } else { (self.distinct.count / self.present() as f64).min(1.0) }
-    }
-}
-
-/// What all features of a run are made with.
-pub(crate) struct Making {
-    pub(crate) rules: Rules,
-    pub(crate) size: u32,
-    pub(crate) seed: u64,
-    /// Texts that stand for no value.
-    pub(crate) nulls: Vec<Vec<u8>>,
-    pub(crate) empty_values: bool,
-    /// How texts become tokens.
-    pub(crate) hasher: TokenHasher,
-}
-
-impl Making {
-    /// The text of a row, unless it stands for no value.
-    #[inline]
-    pub(crate) fn present<'a>(&self, raw: Option<&'a [u8]>) -> Option<&'a [u8]> {
-        let raw = raw?;
-        if raw.is_empty() && !self.empty_values || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == raw) {
-            return None;
-        }
-        Some(raw)
-    }
-
-    /// The value of a text in synopses.
-    #[inline]
-    pub(crate) fn value(&self, text: &[u8]) -> u64 {
-        synopsis_value(token_hash(text, 1), self.seed)
     }
 }
 
@@ -270,9 +249,9 @@ impl Collector {
         let Self { rows, nulls, mut counted, frequent, mut shape, mut recent, is_tokens, buffer: _ } = self;
         recent.forget().iter().for_each(|place| counted.repeat(place.value, place.count));
         let (mut kept, is_complete) = counted.finish();
-        let is_boolean = !is_tokens && is_complete && are_booleans(&kept, declared_boolean);
+        let is_boolean = declared_boolean && !is_tokens && is_complete && are_booleans(&kept);
         if is_boolean {
-            kept = as_booleans(&kept, declared_boolean, making);
+            kept = as_booleans(&kept, making);
             shape = Shape::default();
             for (_, counted) in &kept {
                 shape.add(&making.rules.apply(counted.text.as_bytes(), &mut Vec::new()));
@@ -337,21 +316,16 @@ impl Collector {
     }
 }
 
-/// Whether all values stand for true or false, in one way, and not in the usual one; where the type does not say so, both must occur.
-fn are_booleans(kept: &[(u64, Counted)], declared: bool) -> bool {
-    let spelled = kept.iter().map(|(_, counted)| truth(counted.text.as_bytes(), declared));
-    let Some(spelled) = spelled.collect::<Option<Vec<_>>>() else { return false };
-    let Some(&(first, way)) = spelled.first() else { return false };
+/// Whether all values stand for true or false, in another way than the usual one.
+fn are_booleans(kept: &[(u64, Counted)]) -> bool {
     let is_usual = kept.iter().all(|(_, counted)| matches!(&*counted.text, "true" | "false"));
-    let has_both = spelled.iter().any(|&(is_true, _)| is_true != first);
-    !is_usual && spelled.iter().all(|&(_, other)| other == way) && (declared || has_both)
+    !is_usual && kept.iter().all(|(_, counted)| truth(counted.text.as_bytes()).is_some())
 }
 
 /// The same values as true and false.
-fn as_booleans(kept: &[(u64, Counted)], declared: bool, making: &Making) -> Vec<(u64, Counted)> {
+fn as_booleans(kept: &[(u64, Counted)], making: &Making) -> Vec<(u64, Counted)> {
     let count_of = |wanted: bool| {
-        let is_wanted =
-            |counted: &Counted| truth(counted.text.as_bytes(), declared).is_some_and(|(is_true, _)| is_true == wanted);
+        let is_wanted = |counted: &Counted| truth(counted.text.as_bytes()) == Some(wanted);
         kept.iter().filter(|(_, counted)| is_wanted(counted)).map(|(_, counted)| counted.count).sum::<u64>()
     };
     let counted = [("true", count_of(true)), ("false", count_of(false))].into_iter().filter(|(_, count)| *count > 0);

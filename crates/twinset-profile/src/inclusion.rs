@@ -5,55 +5,59 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::feature::Feature;
 
-/// With this probability at most, a feature that is contained for the most part is taken for one that is not.
+/// With this probability at most, a feature that is contained for the most part is taken for one that is not, by its values.
 const RISK: f64 = 1e-4;
+/// And by its shape.
+const RISK_OF_SHAPE: f64 = 1e-6;
 
 /// How many of some values must be found, so that containment of at least a given share is possible.
-struct Shares {
+pub(crate) struct Shares {
     share: f64,
-    /// For each number of values, the fewest.
-    least: Vec<u32>,
+    /// For each number of values, the fewest that must be found.
+    found: Vec<u32>,
+    /// And the fewest that must be of a shape that could hold them.
+    fitting: Vec<u32>,
 }
 
 impl Shares {
-    fn new(share: f64, most: usize) -> Self {
-        let least = |values: u64| {
+    /// For features that have so many values in their synopses at most.
+    pub(crate) fn new(share: f64, most: usize) -> Self {
+        let least = |values: u64, risk: f64| {
             let Some(found) = Binomial::new(share, values).ok().filter(|_| share < 1.0) else { return values as u32 };
             // The fewest that are not too improbable.
             let (mut low, mut high) = (0, values);
             while low < high {
                 let middle = (low + high) / 2;
-                if found.cdf(middle) >= RISK { high = middle } else { low = middle + 1 }
+                if found.cdf(middle) >= risk { high = middle } else { low = middle + 1 }
             }
             low as u32
         };
-        Self { share, least: (0..=most as u64).map(least).collect() }
-    }
-
-    fn allows(&self, found: usize, of: usize) -> bool {
-        found as u32 >= self.least[of]
+        let all = |risk: f64| (0..=most as u64).map(|values| least(values, risk)).collect();
+        Self { share, found: all(RISK), fitting: all(RISK_OF_SHAPE) }
     }
 }
 
-/// All pairs of features of which the first may be contained in the second by at least this share, in their order.
-pub(crate) fn candidates(features: &[Feature], share: f64) -> Vec<(usize, usize)> {
-    let most = features.iter().map(|feature| feature.values.len().max(feature.sample.len())).max().unwrap_or(0);
+/// All pairs of features of which the first may be contained in the second by at least this share, in their order; of those with the
+/// same first, `cut` says which are kept.
+pub(crate) fn candidates(
+    features: &[Feature],
+    share: f64,
+    cut: impl Fn(Vec<(usize, usize)>) -> Vec<(usize, usize)> + Sync,
+) -> Vec<(usize, usize)> {
+    let most = features.iter().map(|feature| feature.values.len()).max().unwrap_or(0);
     let shares = Shares::new(share, most);
     let of_left = |left: usize| -> Vec<(usize, usize)> {
         let rights = (0..features.len()).filter(|&right| right != left);
-        rights
-            .filter(|&right| may_be_within(&features[left], &features[right], &shares))
-            .map(|right| (left, right))
-            .collect()
+        let found = rights.filter(|&right| may_be_within(&features[left], &features[right], &shares));
+        cut(found.map(|right| (left, right)).collect())
     };
     (0..features.len()).into_par_iter().map(of_left).collect::<Vec<_>>().concat()
 }
 
 /// Whether a feature may be contained in another by at least this share: how many values were looked for tells, and how many
 /// of them were found.
-pub(crate) fn within(left: &Feature, right: &Feature, share: f64) -> Option<(u32, u32)> {
-    let most = left.values.len().max(left.sample.len());
-    if !may_be_within(left, right, &Shares::new(share, most)) {
+pub(crate) fn within(left: &Feature, right: &Feature, shares: &Shares) -> Option<(u32, u32)> {
+    if !may_be_within(left, right, shares) {
         return None;
     }
     let known = looked_for(left, right);
@@ -91,23 +95,30 @@ fn may_be_within(left: &Feature, right: &Feature, shares: &Shares) -> bool {
     }
     let known = looked_for(left, right);
     let below = known.len();
-    let quick = known.len().min(QUICK);
-    if shares.least[quick] > 0 && known[..quick].iter().all(|value| right.values.binary_search(value).is_err()) {
+    let is_counted = left.is_complete && below == left.values.len();
+    // A few of them tell most pairs apart.
+    let first = &known[..known.len().min(QUICK)];
+    let lacking = first.iter().filter(|value| right.values.binary_search(value).is_err()).count();
+    let is_hopeless = match is_whole || is_counted {
+        true => lacking as f64 > missing,
+        false => lacking == first.len() && shares.found[first.len()] > 0,
+    };
+    if is_hopeless {
         return false;
     }
     let found = common(known, &right.values);
-    let is_possible = match (is_whole, left.is_complete && below == left.values.len()) {
+    let is_possible = match (is_whole, is_counted) {
         (true, _) => found == below,
         // All values were looked for.
         (false, true) => (below - found) as f64 <= missing,
-        (false, false) => shares.allows(found, below),
+        (false, false) => found as u32 >= shares.found[below],
     };
-    if !is_possible || is_whole || left.is_tokens {
+    if !is_possible || is_whole || is_counted || left.is_tokens {
         return is_possible;
     }
     // Where the synopses say little, so do the shapes.
     let fitting = left.sample.iter().filter(|value| right.shape.may_hold(value)).count();
-    shares.allows(fitting, left.sample.len())
+    fitting as u32 >= shares.fitting[left.sample.len()]
 }
 
 /// So many values are looked up before all are compared.

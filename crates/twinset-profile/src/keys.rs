@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::feature::{Feature, Kind};
-use crate::names::{belongs, is_key_like, is_kin, refers, says_nothing, without_prefix, words};
+use crate::names::{belongs, is_key_like, is_kin, refers, says_nothing, words};
 use crate::relation::{Evidence, Relation, RelationKind};
 use crate::table::Table;
 
@@ -13,6 +13,8 @@ pub(crate) struct Scorer<'a> {
     tables: &'a [Table],
     /// The words of each feature's name, and those without what its table puts before all.
     words: Vec<[Vec<String>; 2]>,
+    /// What each feature belongs to: its table, or for a path the element that it is of.
+    owners: Vec<usize>,
     /// How much each feature looks like the key of its table.
     keys: Vec<f64>,
     /// Whether it looks like it more than all others of the table.
@@ -46,25 +48,29 @@ const NO_KEY: f64 = 0.5;
 
 impl<'a> Scorer<'a> {
     pub(crate) fn new(features: &'a [Feature], tables: &'a [Table]) -> Self {
-        let mut siblings: HashMap<usize, Vec<&str>> = HashMap::new();
-        for feature in features {
-            siblings.entry(feature.table).or_default().push(&feature.column);
-        }
-        let of = |feature: &Feature| {
-            let name = own_name(&feature.column);
-            [words(name), without_prefix(name, &siblings[&feature.table])]
+        let mut known: HashMap<(usize, &str), usize> = HashMap::new();
+        let owner = |feature: &'a Feature| {
+            let element = if tables[feature.table].is_xml() { parent(&feature.column) } else { "" };
+            let next = known.len();
+            *known.entry((feature.table, element)).or_insert(next)
         };
-        let mut scorer =
-            Self { features, tables, words: features.iter().map(of).collect(), keys: Vec::new(), is_best: Vec::new() };
+        let owners: Vec<usize> = features.iter().map(owner).collect();
+        let prefixes = common_prefixes(features, &owners);
+        let of = |(feature, owner): (&Feature, &usize)| {
+            let own = words(own_name(&feature.column));
+            let short = if prefixes[*owner] && own.len() > 1 { own[1..].to_vec() } else { own.clone() };
+            [own, short]
+        };
+        let words = features.iter().zip(&owners).map(of).collect();
+        let mut scorer = Self { features, tables, words, owners, keys: Vec::new(), is_best: Vec::new() };
         let keys: Vec<f64> = (0..features.len()).map(|feature| scorer.key(feature)).collect();
         let mut best: HashMap<usize, f64> = HashMap::new();
-        for (feature, &key) in features.iter().zip(&keys) {
-            let own = best.entry(feature.table).or_insert(0.0);
+        for (&owner, &key) in scorer.owners.iter().zip(&keys) {
+            let own = best.entry(owner).or_insert(0.0);
             *own = own.max(key);
         }
         // A table has one key that is referred to, as a rule.
-        scorer.is_best =
-            features.iter().zip(&keys).map(|(feature, &key)| key > 0.0 && key >= best[&feature.table]).collect();
+        scorer.is_best = scorer.owners.iter().zip(&keys).map(|(owner, &key)| key > 0.0 && key >= best[owner]).collect();
         let relative =
             |(at, &key): (usize, &f64)| match scorer.is_best[at] || is_key_like(own_name(&features[at].column)) {
                 true => key,
@@ -78,7 +84,7 @@ impl<'a> Scorer<'a> {
     pub(crate) fn name(&self, left: usize, right: usize) -> f64 {
         let (l, r) = (&self.features[left], &self.features[right]);
         let (own, others) = (&self.words[left], &self.words[right]);
-        if l.table == r.table {
+        if self.owners[left] == self.owners[right] {
             // What a table's own name says about it is no reference.
             return if is_kin(&own[0]) { 0.7 } else { 0.0 };
         }
@@ -90,10 +96,10 @@ impl<'a> Scorer<'a> {
             return 0.0;
         }
         let is_same = own[0] == others[0] && is_repeated;
-        let belongs_to_left = named >= TELLING && crate::names::belongs(table, self.table_name(l));
-        let belongs = !is_own_key && belongs(self.table_name(l), table) && (says_nothing(&own[1]) || is_kin(&own[0]));
+        let belongs_to_left = named >= TELLING && belongs(table, self.table_name(l));
+        let is_part = !is_own_key && belongs(self.table_name(l), table) && (says_nothing(&own[1]) || is_kin(&own[0]));
         let named = if belongs_to_left { (named + 0.1).min(1.0) } else { named };
-        named.max(if is_same { 0.65 } else { 0.0 }).max(if belongs { 0.7 } else { 0.0 })
+        named.max(if is_same { 0.65 } else { 0.0 }).max(if is_part { 0.7 } else { 0.0 })
     }
 
     fn table_name(&self, feature: &'a Feature) -> &'a str {
@@ -151,7 +157,7 @@ impl<'a> Scorer<'a> {
         for (&(left, right), &name) in &names {
             targets.entry(left).or_default().push(right);
             // What a table says of itself is no claim.
-            let is_other = self.features[left].table != self.features[right].table;
+            let is_other = self.owners[left] != self.owners[right];
             let best = claimed.entry(right).or_insert(0.0);
             *best = best.max(if is_other { name } else { 0.0 });
         }
@@ -173,10 +179,12 @@ impl<'a> Scorer<'a> {
             .iter()
             .map(|relation| {
                 let (left, right) = (relation.left[0], relation.right[0]);
-                let evidence = self.evidence(relation, names[&(left, right)], targets[&left].len(), claimed[&right]);
+                let mut evidence =
+                    self.evidence(relation, names[&(left, right)], targets[&left].len(), claimed[&right]);
                 let mut score = mean(&evidence) * (NO_KEY + (1.0 - NO_KEY) * self.keys[right]);
                 if is_derived(left, right) {
                     score *= DERIVED;
+                    evidence.push(factor("root", 0.0));
                 }
                 Relation { kind: RelationKind::ForeignKey, score, evidence, ..(*relation).clone() }
             })
@@ -190,6 +198,7 @@ impl<'a> Scorer<'a> {
         for key in &mut keys {
             if key.score < best[&key.left[0]] {
                 key.score *= SECOND;
+                key.evidence.push(factor("best", 0.0));
             }
         }
         keys
@@ -256,9 +265,31 @@ impl<'a> Scorer<'a> {
         };
         let mut evidence: Vec<Evidence> =
             WEIGHTS.iter().map(|&(name, weight)| Evidence { name, weight, value: value(name) }).collect();
-        evidence.push(Evidence { name: "key", weight: 0.0, value: self.keys[right] });
+        evidence.push(factor("key", self.keys[right]));
         evidence
     }
+}
+
+/// What the mean is multiplied with, more or less, rather than a part of it.
+fn factor(name: &'static str, value: f64) -> Evidence {
+    Evidence { name, weight: 0.0, value }
+}
+
+/// For each owner of features, whether all of their names begin with the same word, as in `l_orderkey`, `l_partkey`.
+fn common_prefixes(features: &[Feature], owners: &[usize]) -> Vec<bool> {
+    let count = owners.iter().max().map_or(0, |last| last + 1);
+    let mut firsts: Vec<(usize, Option<String>)> = vec![(0, None); count];
+    for (feature, &owner) in features.iter().zip(owners) {
+        let first = words(own_name(&feature.column)).into_iter().next();
+        let (seen, known) = &mut firsts[owner];
+        if *seen == 0 {
+            *known = first;
+        } else if *known != first {
+            *known = None;
+        }
+        *seen += 1;
+    }
+    firsts.into_iter().map(|(seen, known)| seen > 2 && known.is_some()).collect()
 }
 
 fn mean(evidence: &[Evidence]) -> f64 {

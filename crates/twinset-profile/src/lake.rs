@@ -5,9 +5,10 @@ use std::path::Path;
 use twinset::{Interval, Intervals, Measure, Run};
 use twinset_index::synopses::Query;
 
-use crate::feature::{Feature, Making};
-use crate::inclusion;
+use crate::feature::Feature;
+use crate::inclusion::{self, Shares};
 use crate::look::first_look;
+use crate::making::Making;
 use crate::source::{self};
 use crate::{Error, ProfileOptions, Result, SavedProfile};
 
@@ -30,9 +31,9 @@ impl SavedProfile {
         let measure = query.condition.measure();
         let mut found = Vec::new();
         if measure == Measure::Containment {
-            let share = query.condition.threshold().as_f64();
+            let shares = Shares::new(query.condition.threshold().as_f64(), asked.values.len());
             for feature in self.features() {
-                if let Some((present, of)) = inclusion::within(&asked, feature, share) {
+                if let Some((present, of)) = inclusion::within(&asked, feature, &shares) {
                     let interval = match of {
                         0 => Interval { similarity: 1.0, low: 0.0, high: 1.0 },
                         _ if asked.is_complete && of as usize == asked.values.len() => {

@@ -1,26 +1,13 @@
 //! The first look: every table is read once, and each of its columns becomes a feature.
 
 use rayon::prelude::*;
-use twinset::{Run, TokenHasher};
+use twinset::Run;
 
-use crate::feature::{Collector, Feature, Making};
+use crate::Result;
+use crate::feature::{Collector, Feature};
+use crate::making::Making;
 use crate::source::{Problem, Source};
 use crate::table::Table;
-use crate::value::Rules;
-use crate::{ProfileOptions, Result};
-
-impl Making {
-    pub(crate) fn new(options: &ProfileOptions) -> Result<Self> {
-        Ok(Self {
-            rules: Rules::new(&options.normalize),
-            size: options.size,
-            seed: options.seed,
-            nulls: options.null.iter().map(|text| text.clone().into_bytes()).collect(),
-            empty_values: options.empty_values,
-            hasher: TokenHasher::new(&options.token_options())?,
-        })
-    }
-}
 
 /// Reads a table. Columns without a value are features, too, but paths without one are not.
 pub(crate) fn first_look(

@@ -3,7 +3,7 @@
 /// The words of a name: `customer_id`, `CustomerID` and `customerId` are all `customer`, `id`.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    let mut before = None;
+    let mut before: Option<char> = None;
     let characters: Vec<char> = name.chars().collect();
     for (at, &c) in characters.iter().enumerate() {
         if !c.is_alphanumeric() {
@@ -13,7 +13,6 @@ pub(crate) fn words(name: &str) -> Vec<String> {
         let next_is_small = characters.get(at + 1).is_some_and(|next| next.is_lowercase());
         let begins = match before {
             None => true,
-            Some(last @ 'a'..='z') if c.is_uppercase() => last.is_lowercase(),
             Some(last) if last.is_lowercase() && c.is_uppercase() => true,
             // The last of several capitals begins a word: XMLPath.
             Some(last) if last.is_uppercase() && c.is_uppercase() => next_is_small,
@@ -80,14 +79,6 @@ fn joined_singular(text: &str) -> String {
         Some(rest) if rest.len() > 2 => format!("{rest}y"),
         _ => singular(text).to_owned(),
     }
-}
-
-/// A column's words without what all columns of its table begin with, as in `l_orderkey`, `l_partkey`.
-pub(crate) fn without_prefix(name: &str, siblings: &[&str]) -> Vec<String> {
-    let own = words(name);
-    let Some(first) = own.first().filter(|_| own.len() > 1 && siblings.len() > 2) else { return own };
-    let shares = |sibling: &&&str| words(sibling).first() == Some(first);
-    if siblings.iter().filter(shares).count() == siblings.len() { own[1..].to_vec() } else { own }
 }
 
 /// How alike two pieces of text are, by their pairs of letters.
@@ -254,11 +245,5 @@ mod tests {
         }
         assert!(score("quantity", "id", "customers") < 0.4);
         assert!(score("id", "id", "customers") < 0.2);
-    }
-
-    #[test]
-    fn what_all_columns_begin_with_is_left_out() {
-        assert_eq!(without_prefix("l_orderkey", &["l_orderkey", "l_partkey", "l_tax"]), ["orderkey"]);
-        assert_eq!(without_prefix("order_id", &["order_id", "customer_id", "order_date"]), ["order", "id"]);
     }
 }

@@ -82,7 +82,7 @@ pub struct ProfileOptions {
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Values"))]
     pub empty_values: bool,
     /// Compare these columns or paths by their tokens (words, unless --tokens says otherwise)
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", value_delimiter = ',', num_args = 1.., help_heading = "Values"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Values"))]
     pub text_columns: Vec<String>,
     /// How texts become tokens.
     #[serde(skip)]
@@ -166,6 +166,7 @@ impl ProfileOptions {
             tables: self.table.clone(),
             views: self.views,
             state: self.state.clone(),
+            needs_state: false,
             timeout: (self.timeout > 0.0).then(|| Duration::from_secs_f64(self.timeout)),
             read: ReadOptions {
                 format: self.format,

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use twinset::{Comparison, Input, Intervals, JoinOptions, Measure, Run, Synopses, Threshold};
 
 use crate::check::{Checker, Question};
-use crate::feature::{Feature, Making};
+use crate::feature::Feature;
 use crate::inclusion;
+use crate::kept::Kept;
 use crate::keys::Scorer;
 use crate::look::first_look;
+use crate::making::Making;
 use crate::relation::{Relation, RelationKind};
-use crate::saved::SavedProfile;
-use crate::source::{self, Counts, Problem, Source};
+use crate::source::{self, Choice, Counts, Problem, Source};
 use crate::table::Table;
-use crate::{ProfileOptions, Result};
+use crate::{Error, ProfileOptions, Result};
 
 /// What was found in some sources.
 #[derive(Debug, Clone, Default)]
@@ -35,23 +36,13 @@ pub struct Profile {
 }
 
 /// Reads sources, and finds what their features have in common. Tables that have not changed since they were saved are not read again.
-pub fn profile(
-    sources: &[String],
-    options: &ProfileOptions,
-    saved: Option<&SavedProfile>,
-    run: &Run,
-) -> Result<Profile> {
+pub fn profile(sources: &[String], options: &ProfileOptions, kept: Option<&Kept>, run: &Run) -> Result<Profile> {
     options.check()?;
-    run.install(|| profile_here(sources, options, saved, run))?
+    run.install(|| profile_here(sources, options, kept, run))?
 }
 
-fn profile_here(
-    addresses: &[String],
-    options: &ProfileOptions,
-    saved: Option<&SavedProfile>,
-    run: &Run,
-) -> Result<Profile> {
-    let choice = options.choice();
+fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&Kept>, run: &Run) -> Result<Profile> {
+    let choice = Choice { needs_state: saved.is_some(), ..options.choice() };
     let mut sources: Vec<Box<dyn Source>> =
         addresses.iter().map(|text| source::open(text, &choice)).collect::<Result<_>>()?;
     let making = Making::new(options)?;
@@ -61,8 +52,8 @@ fn profile_here(
     profile.name_features(&sources);
     let known = |question: &Question| {
         let is_known = question.left.iter().chain(&question.right).all(|&feature| is_kept[feature]);
-        let saved = saved.filter(|_| is_known)?;
-        saved.answer(&profile.key_name(&question.left), &profile.key_name(&question.right)).cloned()
+        let identities = (profile.identity(&question.left), profile.identity(&question.right));
+        saved.filter(|_| is_known)?.answers.get(&identities).cloned()
     };
     let questions = profile.questions(options);
     let known: Vec<Option<Counts>> = questions.iter().map(known).collect();
@@ -77,7 +68,7 @@ impl Profile {
         sources: &mut [Box<dyn Source>],
         making: &Making,
         options: &ProfileOptions,
-        saved: Option<&SavedProfile>,
+        saved: Option<&Kept>,
         run: &Run,
     ) -> Result<Vec<bool>> {
         let mut is_kept = Vec::new();
@@ -86,6 +77,15 @@ impl Profile {
             let (of_source, problems) = source.tables(run)?;
             self.problems.extend(problems);
             tables.extend(of_source.into_iter().map(|table| Table { source: number, ..table }));
+        }
+        for (option, names) in [("table", &options.table), ("schema", &options.schema)] {
+            let is_there = |name: &&String| match option {
+                "table" => tables.iter().any(|table| table.is_called(name)),
+                _ => tables.iter().any(|table| table.schema.as_ref() == Some(*name)),
+            };
+            if let Some(name) = names.iter().find(|name| !is_there(name)) {
+                return Err(Error::Usage(format!("--{option} {name}: there is none of this name")));
+            }
         }
         run.begin("read", tables.iter().map(|table| (table.bytes > 0).then_some(table.bytes)).sum());
         for mut table in tables {
@@ -117,6 +117,21 @@ impl Profile {
             }
         }
         Ok(is_kept)
+    }
+
+    /// The names of the features of a key.
+    pub fn key_name(&self, key: &[usize]) -> String {
+        key.iter().map(|&feature| self.features[feature].name.as_str()).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// What a key is, whatever else is read with it.
+    pub(crate) fn identity(&self, key: &[usize]) -> String {
+        let identity = |&feature: &usize| {
+            let feature = &self.features[feature];
+            let table = &self.tables[feature.table];
+            (&self.sources[table.source], &table.schema, &table.name, &feature.column)
+        };
+        serde_json::to_string(&key.iter().map(identity).collect::<Vec<_>>()).unwrap_or_default()
     }
 
     /// Gives each feature a name that no other has.
@@ -158,10 +173,29 @@ impl Profile {
 
     /// What is asked: which features may be contained in which, alone and two together.
     fn questions(&self, options: &ProfileOptions) -> Vec<Question> {
-        let pairs = inclusion::candidates(&self.features, options.containment);
+        let scorer = Scorer::new(&self.features, &self.tables);
+        let cut = |pairs| self.most_promising(pairs, &scorer, options.top);
+        let pairs = inclusion::candidates(&self.features, options.containment, cut);
         let single = pairs.iter().map(|&(left, right)| Question { left: vec![left], right: vec![right] });
-        let composite = composites(&self.features, &Scorer::new(&self.features, &self.tables), &pairs);
+        let composite = composites(&self.features, &self.tables, &scorer, &pairs);
         single.chain(composite.into_iter().filter(|_| !options.no_check)).collect()
+    }
+
+    /// Of the features that one may be contained in, the most promising: by name, and by how many of their values it may cover.
+    fn most_promising(&self, pairs: Vec<(usize, usize)>, scorer: &Scorer<'_>, top: usize) -> Vec<(usize, usize)> {
+        let most = top.saturating_mul(LOOKED_AT);
+        if pairs.len() <= most {
+            return pairs;
+        }
+        let size = |right: usize| self.features[right].distinct.count;
+        let ranked =
+            pairs.into_iter().map(|(left, right)| (scorer.name(left, right) < TOLD, size(right), (left, right)));
+        let mut ranked: Vec<(bool, f64, (usize, usize))> = ranked.collect();
+        ranked.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        ranked.truncate(most);
+        let mut kept: Vec<(usize, usize)> = ranked.into_iter().map(|(_, _, pair)| pair).collect();
+        kept.sort_unstable();
+        kept
     }
 
     /// Finds the relations, given what is known of the answers.
@@ -205,12 +239,13 @@ impl Profile {
             let rows = self.features[question.right[0]].rows;
             question.right.len() == 1 || counts.as_ref().is_some_and(|counts| counts.right == rows)
         };
-        let answered: Vec<(Question, Option<Counts>)> = questions.into_iter().zip(answers).filter(is_target).collect();
+        let all = questions.into_iter().zip(answers);
+        let answered: Vec<(Question, Option<Counts>)> = all.clone().filter(is_target).collect();
+        self.answers = all.filter_map(|(question, counts)| Some((question, counts?))).collect();
         let mut contained = Vec::new();
         for (question, counts) in &answered {
             contained.extend(self.contained(question, counts.as_ref(), options.containment));
         }
-        self.answers = answered.into_iter().filter_map(|(question, counts)| Some((question, counts?))).collect();
         let scorer = Scorer::new(&self.features, &self.tables);
         let mut keys = scorer.foreign_keys(&contained);
         keys.extend(
@@ -218,7 +253,28 @@ impl Profile {
         );
         keys.retain(|key| key.score >= options.score);
         contained.retain(|relation| relation.left.len() == 1);
-        let similar = self.similar(options, run)?;
+        let mut similar = self.similar(options, run)?;
+        // What the second look found is surer.
+        let counted: HashMap<(usize, usize), &Counts> = self
+            .answers
+            .iter()
+            .filter(|(question, _)| question.left.len() == 1)
+            .map(|(question, counts)| ((question.left[0], question.right[0]), counts))
+            .collect();
+        for relation in similar.iter_mut().filter(|relation| !relation.checked) {
+            let (left, right) = (relation.left[0], relation.right[0]);
+            let exact = [(left, right), (right, left)]
+                .iter()
+                .find_map(|pair| counted.get(pair).filter(|counts| !counts.right_is_estimate));
+            if let Some(counts) = exact {
+                relation.take_exact(
+                    counts.common as f64,
+                    self.features[left].distinct.count,
+                    self.features[right].distinct.count,
+                );
+            }
+        }
+        similar.retain(|relation| relation.similarity >= options.threshold);
         let mut relations = Vec::new();
         for mut of_kind in [keys, contained, similar] {
             of_kind.iter_mut().for_each(|relation| relation.declared = self.is_declared(relation));
@@ -226,9 +282,16 @@ impl Profile {
             of_kind.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
             let mut listed: HashMap<Vec<usize>, usize> = HashMap::new();
             of_kind.retain(|relation| {
-                let count = listed.entry(relation.left.clone()).or_insert(0);
-                *count += 1;
-                *count <= options.top
+                // Similarity has no direction: it is enough to be among the best of one side.
+                let is_either = relation.kind == RelationKind::Similar;
+                let sides = [Some(&relation.left), Some(&relation.right).filter(|_| is_either)];
+                let mut is_listed = false;
+                for side in sides.into_iter().flatten() {
+                    let count = listed.entry(side.clone()).or_insert(0);
+                    *count += 1;
+                    is_listed |= *count <= options.top;
+                }
+                is_listed
             });
             relations.extend(of_kind);
         }
@@ -253,15 +316,21 @@ impl Profile {
             declared: false,
             orphans: Vec::new(),
             orphan_values: 0,
+            orphan_rows: 0,
             evidence: Vec::new(),
         };
         match counts {
             Some(counts) => {
                 let (l, r, common) = (counts.left as f64, counts.right as f64, counts.common as f64);
-                relation.containment = if l > 0.0 { common / l } else { 0.0 };
+                relation.containment = counts.containment();
                 relation.coverage = if r > 0.0 { (common / r).min(1.0) } else { 0.0 };
                 relation.similarity = common / (l + r - common).max(1.0);
-                (relation.low, relation.high) = (relation.similarity, relation.similarity);
+                let with = |right: f64| common / (l + right - common).max(1.0);
+                (relation.low, relation.high) = match counts.right_is_estimate {
+                    true => (with(right.distinct.high), with(right.distinct.low.max(common))),
+                    false => (relation.similarity, relation.similarity),
+                };
+                relation.orphan_rows = counts.orphan_rows;
                 relation.checked = true;
                 relation.orphans = counts.orphans.clone();
                 relation.orphan_values = counts.left - counts.common;
@@ -312,6 +381,7 @@ impl Profile {
                     declared: false,
                     orphans: Vec::new(),
                     orphan_values: 0,
+                    orphan_rows: 0,
                     evidence: Vec::new(),
                 });
             }
@@ -342,19 +412,25 @@ impl Profile {
     }
 }
 
+/// For each relation of a column that is listed, so many are looked at.
+const LOOKED_AT: usize = 10;
+/// How well the names of two columns must tell that one refers to the other.
+const TOLD: f64 = 0.6;
 /// So many pairs of columns are tried for each pair of tables.
 const COMPOSITES: usize = 3;
 
 /// Pairs of columns of one table that may refer to pairs of another, none of which is a key by itself.
-fn composites(features: &[Feature], scorer: &Scorer<'_>, pairs: &[(usize, usize)]) -> Vec<Question> {
+fn composites(features: &[Feature], tables: &[Table], scorer: &Scorer<'_>, pairs: &[(usize, usize)]) -> Vec<Question> {
     let mut by_tables: BTreeMap<(usize, usize), Vec<(usize, usize)>> = BTreeMap::new();
     for &(left, right) in pairs {
         let (l, r) = (&features[left], &features[right]);
         if l.table != r.table
+            && !tables[l.table].is_xml()
+            && !tables[r.table].is_xml()
             && r.unique == Some(false)
             && r.nulls == 0
             && l.kind == r.kind
-            && scorer.name(left, right) > 0.0
+            && scorer.name(left, right) >= TOLD
         {
             by_tables.entry((l.table, r.table)).or_default().push((left, right));
         }
@@ -367,7 +443,7 @@ fn composites(features: &[Feature], scorer: &Scorer<'_>, pairs: &[(usize, usize)
                 let rows = features[b].rows as f64;
                 let is_enough = features[b].distinct.high * features[d].distinct.high >= rows;
                 let name = scorer.name(a, b).min(scorer.name(c, d));
-                if a != c && b != d && is_enough && name >= 0.6 {
+                if a != c && b != d && is_enough {
                     found.push((name, Question { left: vec![a, c], right: vec![b, d] }));
                 }
             }

@@ -4,8 +4,8 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recent {
     places: Vec<Place>,
-    looks: u32,
-    hits: u32,
+    looks: u64,
+    hits: u64,
     /// Whether so many looks were in vain that it has given up.
     is_off: bool,
 }
@@ -21,9 +21,9 @@ pub(crate) struct Place {
 
 const PLACES: usize = 4096;
 /// After so many looks it is seen whether they are worth it.
-const TRIAL: u32 = 1 << 16;
+const TRIAL: u64 = 1 << 16;
 /// One in so many must be a hit.
-const WORTH: u32 = 4;
+const WORTH: u64 = 4;
 
 /// What is known of a text.
 pub(crate) enum Known {
@@ -58,7 +58,7 @@ impl Recent {
         }
         if self.places.is_empty() {
             // Short columns need none of this.
-            if self.looks < PLACES as u32 {
+            if self.looks < PLACES as u64 {
                 return None;
             }
             self.places = vec![Place::default(); PLACES];
@@ -86,7 +86,7 @@ impl Recent {
             return Vec::new();
         }
         let is_worth = self.hits >= self.looks / WORTH;
-        (self.looks, self.hits) = (PLACES as u32, 0);
+        (self.looks, self.hits) = (PLACES as u64, 0);
         if is_worth {
             return Vec::new();
         }

@@ -31,6 +31,8 @@ pub struct Relation {
     pub orphans: Vec<(String, u64)>,
     /// How many different ones there are.
     pub orphan_values: u64,
+    /// How many rows have one.
+    pub orphan_rows: u64,
     /// What its score was made of: a name, what it counts, and how much it holds, from 0 to 1.
     pub evidence: Vec<Evidence>,
 }
@@ -40,7 +42,7 @@ pub struct Relation {
 pub struct Evidence {
     /// What it is.
     pub name: &'static str,
-    /// How much it counts.
+    /// How much it counts; 0 for what the whole is multiplied with.
     pub weight: f64,
     /// How much it holds, from 0 (not at all) to 1.
     pub value: f64,
@@ -75,6 +77,14 @@ impl Relation {
         let words: Vec<String> =
             self.evidence.iter().map(|evidence| format!("{} {:.2}", evidence.name, evidence.value)).collect();
         words.join(", ")
+    }
+
+    /// Takes in how many values both sides have in common, and each of them.
+    pub(crate) fn take_exact(&mut self, common: f64, left: f64, right: f64) {
+        self.similarity = common / (left + right - common).max(1.0);
+        (self.low, self.high, self.score) = (self.similarity, self.similarity, self.similarity);
+        (self.containment, self.coverage) = (common / left.max(1.0), common / right.max(1.0));
+        self.checked = true;
     }
 
     /// The orphan values in a few words.

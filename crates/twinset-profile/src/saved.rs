@@ -6,16 +6,23 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use twinset::{Repeats, SynopsisBuilder, TokenKind, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::synopses::{Entry, SynopsisIndex};
 
 use crate::feature::Feature;
+use crate::kept::Kept;
 use crate::relation::{Relation, RelationKind};
 use crate::source::Counts;
 use crate::table::Table;
 use crate::{Error, Profile, ProfileOptions, Result};
+
+/// Where a record stands in what is kept with a synopsis.
+const PROFILE: &str = "profile";
+
+/// The identities of what was compared, and the numbers of their values.
+type Answer = ((String, String), Counts);
 
 /// What is kept of a feature beside its synopsis.
 #[derive(Serialize, Deserialize)]
@@ -29,8 +36,8 @@ struct Record {
     described: Option<Table>,
     /// How values became what is compared.
     values: Value,
-    /// What the second look found: the names that were compared, and the numbers of their values.
-    answers: Vec<((String, String), Counts)>,
+    /// What the second look found: the identities of what was compared, and the numbers of their values.
+    answers: Vec<Answer>,
     relations: Vec<NamedRelation>,
 }
 
@@ -83,9 +90,7 @@ impl Change {
 pub struct SavedProfile {
     index: SynopsisIndex,
     values: Option<Value>,
-    /// For each table, named by its source, schema and name: itself, and its features.
-    tables: HashMap<(String, Option<String>, String), (Table, Vec<Feature>)>,
-    answers: HashMap<(String, String), Counts>,
+    kept: Kept,
     relations: Vec<NamedRelation>,
     ids: BTreeSet<String>,
 }
@@ -138,14 +143,8 @@ impl SavedProfile {
     fn load(index: SynopsisIndex) -> Result<Self> {
         let snapshot = index.snapshot()?;
         let name = index.name().to_owned();
-        let mut saved = Self {
-            index,
-            values: None,
-            tables: HashMap::new(),
-            answers: HashMap::new(),
-            relations: Vec::new(),
-            ids: BTreeSet::new(),
-        };
+        let mut saved =
+            Self { index, values: None, kept: Kept::default(), relations: Vec::new(), ids: BTreeSet::new() };
         let size = saved.index.settings().size();
         snapshot.for_each_stored(|id, extra, synopsis| -> Result<()> {
             let foreign = |_| {
@@ -154,9 +153,10 @@ impl SavedProfile {
                     "this index was not saved by `twinset profile`, or by another version; name another folder",
                 )
             };
-            let record: Record = serde_json::from_value(Value::Object(extra.clone())).map_err(foreign)?;
+            let text = extra.get(PROFILE).and_then(Value::as_str).unwrap_or_default();
+            let record: Record = serde_json::from_str(text).map_err(foreign)?;
             let (schema, table) = record.table;
-            let place = saved.tables.entry((record.source, schema, table)).or_default();
+            let place = saved.kept.tables.entry((record.source, schema, table)).or_default();
             if let Some(described) = record.described {
                 place.0 = described;
             }
@@ -166,14 +166,14 @@ impl SavedProfile {
                 size,
                 ..record.feature
             };
-            saved.answers.extend(record.answers);
+            saved.kept.answers.extend(record.answers);
             place.1.push(feature);
             saved.relations.extend(record.relations);
             saved.values = Some(record.values);
             saved.ids.insert(id.to_owned());
             Ok(())
         })?;
-        for (_, features) in saved.tables.values_mut() {
+        for (_, features) in saved.kept.tables.values_mut() {
             features.sort_by_key(|feature| feature.position);
         }
         Ok(saved)
@@ -181,7 +181,7 @@ impl SavedProfile {
 
     /// All features.
     pub(crate) fn features(&self) -> impl Iterator<Item = &Feature> {
-        self.tables.values().flat_map(|(_, features)| features)
+        self.kept.tables.values().flat_map(|(_, features)| features)
     }
 
     /// The options that decide which values a feature has.
@@ -207,18 +207,9 @@ impl SavedProfile {
         &self.index
     }
 
-    /// What a table had when it was read last, if nothing has changed since.
-    pub(crate) fn unchanged(&self, source: &str, table: &Table) -> Option<(&Table, &[Feature])> {
-        let key = (source.to_owned(), table.schema.clone(), table.name.clone());
-        let (known, features) = self.tables.get(&key)?;
-        let is_same =
-            !table.state.is_empty() && known.state == table.state && (table.is_xml() || known.columns == table.columns);
-        is_same.then_some((known, features))
-    }
-
-    /// What the second look found the last time.
-    pub(crate) fn answer(&self, left: &str, right: &str) -> Option<&Counts> {
-        self.answers.get(&(left.to_owned(), right.to_owned()))
+    /// What it tells about tables that have not changed.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// What has changed since.
@@ -251,9 +242,9 @@ impl SavedProfile {
     /// Takes the place of what was kept with what is known now.
     pub fn save(&mut self, profile: &Profile, options: &ProfileOptions) -> Result<()> {
         let mut entries = Vec::new();
-        let mut answers: HashMap<usize, Vec<((String, String), Counts)>> = HashMap::new();
+        let mut answers: HashMap<usize, Vec<Answer>> = HashMap::new();
         for (question, counts) in &profile.answers {
-            let names = (profile.key_name(&question.left), profile.key_name(&question.right));
+            let names = (profile.identity(&question.left), profile.identity(&question.right));
             answers.entry(question.left[0]).or_default().push((names, counts.clone()));
         }
         let mut relations: HashMap<usize, Vec<NamedRelation>> = HashMap::new();
@@ -272,9 +263,9 @@ impl SavedProfile {
                 answers: answers.remove(&number).unwrap_or_default(),
                 relations: relations.remove(&number).unwrap_or_default(),
             };
-            let Ok(Value::Object(extra)) = serde_json::to_value(&record) else {
-                unreachable!("a record is an object");
-            };
+            // As one text, so that nothing in it is taken for something else.
+            let text = serde_json::to_string(&record).expect("a record can be written as JSON");
+            let extra = Map::from_iter([(PROFILE.to_owned(), Value::String(text))]);
             let mut synopsis = SynopsisBuilder::new(feature.size)?;
             synopsis.merge(feature.synopsis());
             entries.push(Entry { id: feature.name.clone(), synopsis, bytes: 0, extra });
@@ -305,10 +296,5 @@ impl Profile {
             orphan_values: relation.orphan_values,
             orphans: relation.orphans_in_words(),
         }
-    }
-
-    /// The names of the features of a key.
-    pub fn key_name(&self, key: &[usize]) -> String {
-        key.iter().map(|&feature| self.features[feature].name.as_str()).collect::<Vec<_>>().join(" + ")
     }
 }

@@ -75,6 +75,9 @@ impl Range<()> {
     }
 }
 
+/// A text of so many bytes may have been cut.
+const CUT: usize = LONGEST - 6;
+
 /// A value of a sample.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Sampled {
@@ -83,17 +86,20 @@ pub(crate) struct Sampled {
     pub(crate) count: u64,
     class: u8,
     order: f64,
-    /// Whether this is only its beginning.
+    /// Whether this may not be all of it.
     is_cut: bool,
+    /// Whether it may have been written differently.
+    is_odd: bool,
 }
 
 impl Sampled {
     pub(crate) fn new(text: &[u8], count: u64, rules: Rules) -> Self {
         let mut buffer = Vec::new();
         let normal = rules.apply(text, &mut buffer);
-        let is_cut = text.len() >= LONGEST && text.ends_with("…".as_bytes());
         let text = String::from_utf8_lossy(text).into_owned();
-        Self { text, count, class: normal.class.bit(), order: normal.order, is_cut }
+        let is_cut = text.len() >= CUT;
+        let is_odd = text.contains('\u{fffd}');
+        Self { text, count, class: normal.class.bit(), order: normal.order, is_cut, is_odd }
     }
 }
 
@@ -144,6 +150,18 @@ impl Shape {
 
     /// Whether a value may be of this shape.
     pub(crate) fn may_hold(&self, value: &Sampled) -> bool {
+        let text = value.text.as_bytes();
+        let has = |set: &[u64; 4], byte: u8| set[bit(byte).0] & bit(byte).1 != 0;
+        let begins = text.first().is_none_or(|&first| has(&self.firsts, first));
+        if value.is_odd {
+            return true;
+        }
+        if value.is_cut {
+            // It is long, and may be a number.
+            let is_long_enough = self.lengths.is_some_and(|(_, longest)| longest as usize >= CUT - 6);
+            let may_be_number = text.first().is_some_and(|first| first.is_ascii_digit() || b"+-.".contains(first));
+            return may_be_number || begins && is_long_enough;
+        }
         if self.classes & value.class == 0 {
             return false;
         }
@@ -153,16 +171,13 @@ impl Shape {
         if value.class & (Class::Date.bit() | Class::Timestamp.bit()) != 0 {
             return Range::holds(self.moments.as_ref(), value.order);
         }
-        let text = value.text.as_bytes();
-        let has = |set: &[u64; 4], byte: u8| set[bit(byte).0] & bit(byte).1 != 0;
-        let begins = text.first().is_none_or(|&first| has(&self.firsts, first));
         let length = text.len() as u32;
         let is_whole_possible = || {
             Range::holds_text(self.texts.as_ref(), text)
                 && text.last().is_none_or(|&last| has(&self.lasts, last))
                 && self.lengths.is_some_and(|(low, high)| low <= length && length <= high)
         };
-        begins && (value.is_cut || is_whole_possible())
+        begins && is_whole_possible()
     }
 
     /// The smallest and the largest value: numbers come before dates, and these before texts.

@@ -37,6 +37,8 @@ impl SortedValues {
             self.sorted.get(at) != Some(&value)
         });
         let (mut i, mut j) = (self.sorted.len(), self.recent.len());
+        // No more than is needed: there are many of these.
+        self.sorted.reserve_exact(j);
         self.sorted.resize(i + j, 0);
         for place in (0..i + j).rev() {
             if j == 0 {

@@ -41,6 +41,12 @@ impl Table {
         self.name.is_empty()
     }
 
+    /// Whether a user means it: by its name, or with its schema.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        let with_schema = self.schema.as_ref().map(|schema| format!("{schema}.{}", self.name));
+        name == self.name || Some(name) == with_schema.as_deref()
+    }
+
     /// What its columns are called.
     pub(crate) fn names(&self) -> Vec<String> {
         self.columns.iter().map(|(name, _)| name.clone()).collect()

@@ -189,12 +189,14 @@ fn boolean(raw: &[u8]) -> Option<Found> {
     Some(Found { text: Written::As(text), class: Class::Boolean, order: 0.0 })
 }
 
-/// Whether a text stands for true or for false, and in which way; 1 and 0 do where the type says so.
-pub(crate) fn truth(text: &[u8], has_numbers: bool) -> Option<(bool, usize)> {
-    const WAYS: [(&str, &str); 5] = [("1", "0"), ("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n")];
-    let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
-    let ways = WAYS.iter().enumerate().skip(usize::from(!has_numbers));
-    ways.filter(|(_, (yes, no))| is(yes) || is(no)).map(|(way, (yes, _))| (is(yes), way)).next()
+/// Whether a text of a boolean column stands for true or for false.
+pub(crate) fn truth(text: &[u8]) -> Option<bool> {
+    let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
+    match (is_one_of(&["true", "1", "t", "yes", "y"]), is_one_of(&["false", "0", "f", "no", "n"])) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
 }
 
 /// A number or a date, if it is one.
@@ -206,8 +208,9 @@ fn typed(raw: &[u8], buffer: &mut Vec<u8>) -> Option<Found> {
 }
 
 fn number(raw: &[u8], buffer: &mut Vec<u8>) -> Option<Found> {
-    let is_negative = raw[0] == b'-';
-    let start = usize::from(is_negative || raw[0] == b'+');
+    let first = *raw.first()?;
+    let is_negative = first == b'-';
+    let start = usize::from(is_negative || first == b'+');
     let mut at = start;
     let mut value: u64 = 0;
     while let Some(digit) = raw.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
@@ -224,8 +227,9 @@ fn number(raw: &[u8], buffer: &mut Vec<u8>) -> Option<Found> {
         if whole == 0 {
             return None;
         }
-        let order = if whole <= 18 { signed(value as f64) } else { text_of(raw).parse().ok()? };
-        let start = if is_negative && value > 0 || is_negative && whole > 18 { 0 } else { start };
+        let parsed = || text_of(raw).parse().ok().filter(|order: &f64| order.is_finite());
+        let order = if whole <= 18 { signed(value as f64) } else { parsed()? };
+        let start = if is_negative && (value > 0 || whole > 18) { 0 } else { start };
         return Some(Found { text: Written::Raw { start, end: raw.len() }, class: Class::Integer, order });
     }
     let mut fraction = at..at;
@@ -251,7 +255,7 @@ fn number(raw: &[u8], buffer: &mut Vec<u8>) -> Option<Found> {
             let digits = raw[fraction.clone()].iter().fold(value, |sum, digit| 10 * sum + u64::from(digit - b'0'));
             signed(digits as f64 / tens)
         }
-        _ => text_of(raw).parse().ok()?,
+        _ => text_of(raw).parse().ok().filter(|order: &f64| order.is_finite())?,
     };
     let digits = &raw[start..start + whole];
     let is_zero = zeros == fraction.len() && digits.iter().all(|digit| *digit == b'0');

@@ -221,9 +221,9 @@ fn similar_columns_are_those_of_the_definition() {
 fn values_that_are_written_differently_are_equal() {
     let folder = TempDir::new().unwrap();
     let text = "a,b,c,d,e,f,g\n\
-                1,1.0,2024-01-02,2024/01/02,true,yes,007\n\
-                +2,2.00,2024-01-03 00:00:00,2024-01-03T00:00:00Z,FALSE,NO,7\n\
-                3,3,2024-01-04,2024-01-04,True,Yes,08\n\
+                1,1.0,2024-01-02,2024/01/02,true,TRUE,007\n\
+                +2,2.00,2024-01-03 00:00:00,2024-01-03T00:00:00Z,FALSE,false,7\n\
+                3,3,2024-01-04,2024-01-04,True,true,08\n\
                 ,,,,,,\n";
     fs::write(folder.path().join("t.csv"), text).unwrap();
     let found = read(folder.path(), &all(), &Run::default());

@@ -252,10 +252,10 @@ impl Query {
         check_written(&self.path, &[file.to_owned()], [&self.output.output])?;
         let query = self.estimate.query(self.threshold, size)?;
         let saved = SavedProfile::open(Path::new(&self.path))?;
+        let found = session.run.install(|| saved.like(file, column, &query, &session.run))??;
         let (output, format) = self.output.open()?;
         let columns = [("query", Kind::Text), ("id", Kind::Text)].into_iter().chain(self.estimate.columns());
         let mut table = Table::create(output, format, columns)?;
-        let found = session.run.install(|| saved.like(file, column, &query, &session.run))??;
         session.clear_bar();
         for resembling in &found {
             let Interval { similarity, low, high } = resembling.interval;
@@ -389,7 +389,8 @@ impl Query {
 /// A file and a column of it: the name of a file may hold colons, too.
 fn split_column(text: &str) -> Option<(&Path, &str)> {
     let splits = text.match_indices(':').map(|(at, _)| (Path::new(&text[..at]), &text[at + 1..]));
-    let splits: Vec<(&Path, &str)> = splits.filter(|(_, column)| !column.is_empty()).collect();
+    let splits: Vec<(&Path, &str)> =
+        splits.filter(|(file, column)| !column.is_empty() && !file.as_os_str().is_empty()).collect();
     splits.iter().copied().find(|(file, _)| file.is_file()).or(splits.first().copied())
 }
 

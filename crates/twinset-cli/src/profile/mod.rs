@@ -83,8 +83,12 @@ impl Profile {
             .map(|path| anyhow::Ok((Output::create(path)?, OutputFormat::of_path(path)?)))
             .transpose()?;
 
-        let found = profile(&self.sources, &self.options, saved.as_ref(), &session.run)?;
+        let found = profile(&self.sources, &self.options, saved.as_ref().map(SavedProfile::kept), &session.run)?;
         session.clear_bar();
+        if let (true, Some(problem)) = (found.features.is_empty(), found.problems.first()) {
+            let reason = format!("nothing could be read: {}", problem.reason);
+            return Err(twinset_io::Error::File { file: problem.place.clone(), reason }.into());
+        }
         match (self.export, &before) {
             (Some(export), _) => write_text(output, &found.export(export))?,
             (None, Some(before)) => write_changes(output, format, &found, before)?,
@@ -105,12 +109,8 @@ impl Profile {
 
     /// Refuses outputs that would replace one another, or a source.
     fn check_written(&self) -> anyhow::Result<()> {
-        let outputs: Vec<&Path> = [&self.output.output, &self.report, &self.features]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .filter(|path| path.as_os_str() != "-")
-            .collect();
+        let output = self.output.output.iter().filter(|path| path.as_os_str() != "-");
+        let outputs: Vec<&Path> = output.chain(&self.report).chain(&self.features).map(PathBuf::as_path).collect();
         let sources: Vec<PathBuf> =
             self.sources.iter().filter(|source| !source.contains("://")).map(PathBuf::from).collect();
         check_outputs(outputs.iter().copied(), &sources)?;
@@ -120,8 +120,11 @@ impl Profile {
         };
         // What is written into a folder that is read would be a source the next time.
         for output in outputs {
-            let is_source =
-                |source: &&PathBuf| source.is_dir() && place(source).is_some() && place(source) == parent(output);
+            let is_source = |source: &&PathBuf| {
+                source.is_dir()
+                    && place(source)
+                        .is_some_and(|folder| parent(output).is_some_and(|parent| parent.starts_with(folder)))
+            };
             let ending = output.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
             if ["csv", "tsv", "parquet", "xml"].contains(&ending) && sources.iter().any(|source| is_source(&source)) {
                 let reason = format!("{}: this lies in a folder that is read; name a file elsewhere", output.display());

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, Opts, Params, Row, TxOpts, params};
+use mysql::{Conn, Opts, OptsBuilder, Params, Row, TxOpts, params};
 use url::Url;
 
 use super::address::shown;
@@ -116,7 +116,8 @@ fn connect(url: &Url, name: &str) -> Result<Conn> {
     let address = url.as_str().replacen("mariadb://", "mysql://", 1);
     let options =
         Opts::from_url(&address).map_err(|error| Error::index(name, format!("the address is broken: {error}")))?;
-    Conn::new(options).map_err(|error| failure(name, &error))
+    // The socket that a server names may be that of another one here.
+    Conn::new(OptsBuilder::from_opts(options).prefer_socket(false)).map_err(|error| failure(name, &error))
 }
 
 fn exists(connection: &mut Conn, prefix: &str) -> mysql::Result<bool> {

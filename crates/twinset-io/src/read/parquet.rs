@@ -3,10 +3,16 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, ArrowTimestampType, Float32Type, Float64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
@@ -67,10 +73,35 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
             return Ok(strings.clone());
         }
     }
+    // Large floating-point numbers are written out, as in other files.
+    match column.data_type() {
+        DataType::Float64 => return Ok(numbers(column.as_primitive::<Float64Type>())),
+        DataType::Float32 => return Ok(numbers(column.as_primitive::<Float32Type>())),
+        _ => {}
+    }
+    let column = &without_zone(column);
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(column, &options).map_err(|error| error.to_string())?;
     let row = |row| if column.is_null(row) { None } else { Some(formatter.value(row).to_string()) };
     Ok((0..column.len()).map(row).collect())
+}
+
+fn numbers<T: ArrowPrimitiveType<Native: std::fmt::Display>>(column: &PrimitiveArray<T>) -> StringArray {
+    column.iter().map(|number| number.map(|number| number.to_string())).collect()
+}
+
+/// Points in time are written in UTC, whatever zone they are to be shown in.
+fn without_zone(column: &ArrayRef) -> ArrayRef {
+    fn plain<T: ArrowTimestampType>(column: &ArrayRef) -> ArrayRef {
+        Arc::new(column.as_primitive::<T>().clone().with_timezone_opt(None::<Arc<str>>))
+    }
+    match column.data_type() {
+        DataType::Timestamp(TimeUnit::Second, Some(_)) => plain::<TimestampSecondType>(column),
+        DataType::Timestamp(TimeUnit::Millisecond, Some(_)) => plain::<TimestampMillisecondType>(column),
+        DataType::Timestamp(TimeUnit::Microsecond, Some(_)) => plain::<TimestampMicrosecondType>(column),
+        DataType::Timestamp(TimeUnit::Nanosecond, Some(_)) => plain::<TimestampNanosecondType>(column),
+        _ => column.clone(),
+    }
 }
 
 pub(super) fn parse<'a>(columns: &'a [StringArray], first_line: u64, fields: &Fields, largest: u64) -> Parsed<'a> {

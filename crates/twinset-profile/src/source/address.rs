@@ -6,7 +6,13 @@ use crate::{Error, Result};
 
 /// Reads an address. What is wrong with it is told without repeating it.
 pub(super) fn parse(text: &str) -> Result<Url> {
-    Url::parse(text).map_err(|error| Error::Usage(format!("the address of the database is broken: {error}")))
+    let broken = |reason: &str| Error::Usage(format!("the address of the database is broken: {reason}"));
+    let url = Url::parse(text).map_err(|error| broken(&error.to_string()))?;
+    // A slash in a password ends the host, and leaves the rest of the password in the path.
+    if url.path().contains('@') {
+        return Err(broken("write special characters of a password as %2F, %40 and so on"));
+    }
+    Ok(url)
 }
 
 /// The address without its password, and without options, which may hold one.
@@ -32,6 +38,7 @@ mod tests {
     fn passwords_are_not_shown() {
         let url = parse("postgres://ann:secret@host:5433/shop?password=secret&sslmode=require").unwrap();
         assert_eq!(shown(&url), "postgres://ann@host:5433/shop");
+        assert!(!parse("postgres://ann:12/sec@ret@host/db").unwrap_err().to_string().contains("sec@"));
         assert!(!parse("postgres://ann:secret@[/").unwrap_err().to_string().contains("secret"));
     }
 }

@@ -1,6 +1,6 @@
 //! Files: a table each, and XML documents.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -56,7 +56,8 @@ impl Files {
                 files.add(entry.path(), entry.path().strip_prefix(path).unwrap_or(entry.path()));
             }
         }
-        if files.tables.is_empty() && files.documents.is_empty() {
+        files.tell_apart();
+        if files.tables.is_empty() && files.documents.is_empty() && choice.tables.is_empty() {
             return Err(Error::source(&name, "there is no csv, tsv, parquet or xml file in this folder"));
         }
         Ok(files)
@@ -74,6 +75,17 @@ impl Files {
             }
         } else {
             self.skipped += 1;
+        }
+    }
+
+    /// Names files whose names differ only in their endings with these.
+    fn tell_apart(&mut self) {
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        self.tables.iter().for_each(|(name, _)| *counts.entry(name.clone()).or_insert(0) += 1);
+        for (name, path) in self.tables.iter_mut().filter(|(name, _)| counts[name] > 1) {
+            let whole = path.file_name().map_or_else(String::new, |whole| whole.to_string_lossy().into_owned());
+            let folder = name.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+            *name = format!("{folder}{whole}");
         }
     }
 
@@ -175,8 +187,10 @@ impl Source for Files {
             tables.push(Table { state: summary, bytes, ..Table::default() });
         }
         if self.skipped > 0 {
-            let reason =
-                format!("{} files have other endings than csv, tsv, parquet and xml, and were not read", self.skipped);
+            let reason = format!(
+                "{} of its files have other endings than csv, tsv, parquet and xml, and were not read",
+                self.skipped
+            );
             problems.push(Problem { place: self.name.clone(), reason });
         }
         Ok((tables, problems))

@@ -28,24 +28,26 @@ pub(crate) struct Choice {
     pub(crate) timeout: Option<Duration>,
     /// What the user says is the state of databases.
     pub(crate) state: Option<String>,
+    /// Whether the states of databases matter, as something is saved.
+    pub(crate) needs_state: bool,
     pub(crate) read: ReadOptions,
 }
 
 impl Choice {
-    /// What changes when the rows of a database's table change: what the user says, or this.
-    fn state_or(&self, told: &str) -> String {
-        self.state.clone().unwrap_or_else(|| told.to_owned())
+    /// What changes when the rows of a database's table change: what the user says, or the number of rows. Nothing if that cannot be
+    /// told, or does not matter.
+    fn state_or<E>(&self, count: impl FnOnce() -> Result<u64, E>) -> String {
+        match &self.state {
+            Some(told) => told.clone(),
+            None if self.needs_state => count().map_or_else(|_| String::new(), |rows| format!("{rows} rows")),
+            None => String::new(),
+        }
     }
 
     /// Whether a table was chosen, by its name or with its schema.
     fn has_table(&self, schema: Option<&str>, name: &str) -> bool {
-        let is = |chosen: &String| {
-            chosen == name
-                || schema.is_some_and(|schema| {
-                    chosen.strip_prefix(schema).and_then(|rest| rest.strip_prefix('.')) == Some(name)
-                })
-        };
-        self.tables.is_empty() || self.tables.iter().any(is)
+        let table = Table { schema: schema.map(str::to_owned), name: name.to_owned(), ..Table::default() };
+        self.tables.is_empty() || self.tables.iter().any(|chosen| table.is_called(chosen))
     }
 }
 
@@ -78,10 +80,20 @@ pub(crate) struct Counts {
     pub(crate) left: u64,
     pub(crate) right: u64,
     pub(crate) common: u64,
+    /// Whether the number of the right one's values is not exact.
+    #[serde(default)]
+    pub(crate) right_is_estimate: bool,
     /// Some values that the right one has not, and how often the left one has them.
     pub(crate) orphans: Vec<(String, u64)>,
     /// How many rows have such a value.
     pub(crate) orphan_rows: u64,
+}
+
+impl Counts {
+    /// Which share of the left one's values the right one has.
+    pub(crate) fn containment(&self) -> f64 {
+        if self.left == 0 { 0.0 } else { self.common as f64 / self.left as f64 }
+    }
 }
 
 /// What has tables.
@@ -137,6 +149,13 @@ pub(crate) fn open(text: &str, choice: &Choice) -> Result<Box<dyn Source>> {
             _ => Err(Error::Usage("addresses of databases begin with postgres:// or mysql://".to_owned())),
         };
     }
+    let small = text.to_ascii_lowercase();
+    let is_address = |scheme: &&str| small.starts_with(*scheme) && !Path::new(text).exists();
+    if small.contains("password=")
+        || ["postgres:", "postgresql:", "mysql:", "mariadb:"].iter().any(is_address)
+    {
+        return Err(Error::Usage("write the address of a database as postgres://user@host/database".to_owned()));
+    }
     let path = Path::new(text);
     if sqlite::is_database(path) {
         return Ok(Box::new(sqlite::Sqlite::open(path, choice)?));
@@ -146,6 +165,13 @@ pub(crate) fn open(text: &str, choice: &Choice) -> Result<Box<dyn Source>> {
 
 /// Values that are handed on together take about so many bytes.
 const ENOUGH: usize = 1 << 20;
+
+/// Bytes as text, of which no two are alike unless the bytes are.
+fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let digits = bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    ['\\', 'x'].into_iter().chain(digits).collect()
+}
 
 /// Orphan values that are shown.
 pub(crate) const ORPHANS: usize = 5;

@@ -7,7 +7,7 @@ use twinset_io::read::features::Batch;
 
 use super::sql::{Comparing, Dialect, quoted, quoted_table};
 use super::tls::{Mode, Tls};
-use super::{Choice, Counts, ENOUGH, Problem, Sides, Source, Visit, address};
+use super::{Choice, Counts, ENOUGH, Problem, Sides, Source, Visit, address, hexadecimal};
 use crate::table::{DeclaredKey, Table};
 use crate::{Error, Result};
 
@@ -18,7 +18,7 @@ pub(super) struct Mysql {
     choice: Choice,
 }
 
-const DIALECT: Dialect = Dialect { text: "CAST({} AS CHAR)", bytes: "CAST({} AS BINARY)" };
+const DIALECT: Dialect = Dialect { text: "CAST({} AS CHAR)", bytes: "CAST(CONVERT({} USING utf8mb4) AS BINARY)" };
 
 impl Mysql {
     pub(super) fn connect(text: &str, choice: &Choice) -> Result<Self> {
@@ -31,9 +31,9 @@ impl Mysql {
         }
         // Its own words about a broken address could repeat the password.
         let broken = |_| Error::source(&name, "the address is broken; write mysql://user@host/database");
-        let mut options = OptsBuilder::from_opts(
-            Opts::from_url(&url.as_str().replacen("mariadb://", "mysql://", 1)).map_err(broken)?,
-        );
+        let given = Opts::from_url(&url.as_str().replacen("mariadb://", "mysql://", 1)).map_err(broken)?;
+        // The socket that a server names may be that of another one here.
+        let mut options = OptsBuilder::from_opts(given).prefer_socket(false);
         if url.password().is_none()
             && let Ok(password) = std::env::var("MYSQL_PWD")
         {
@@ -76,12 +76,14 @@ impl Mysql {
             if self.choice.schemas.is_empty() { vec![self.database.clone()] } else { self.choice.schemas.clone() };
         let mut tables = Vec::new();
         for schema in schemas {
-            let named: Vec<(String, String)> = self.connection.exec(
-                "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = ? ORDER BY table_name COLLATE utf8mb4_bin",
+            let mut named: Vec<(String, String)> = self.connection.exec(
+                "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = ?",
                 (&schema,),
             )?;
+            named.sort();
             for (name, kind) in named {
-                let is_wanted = kind == "BASE TABLE" || self.choice.views && kind == "VIEW";
+                let is_wanted =
+                    ["BASE TABLE", "SYSTEM VERSIONED"].contains(&kind.as_str()) || self.choice.views && kind == "VIEW";
                 if !is_wanted || !self.choice.has_table(Some(&schema), &name) {
                     continue;
                 }
@@ -92,9 +94,10 @@ impl Mysql {
                 )?;
                 let declared = self.declared(&schema, &name)?;
                 let mut table = Table { schema: Some(schema.clone()), name, columns, declared, ..Table::default() };
-                let count: Option<u64> =
-                    self.connection.query_first(format!("SELECT count(*) FROM {}", quoted_table(&table)))?;
-                table.state = self.choice.state_or(&format!("{} rows", count.unwrap_or(0)));
+                let sql = format!("SELECT count(*) FROM {}", quoted_table(&table));
+                let connection = &mut self.connection;
+                table.state =
+                    self.choice.state_or(|| connection.query_first::<u64, _>(sql).map(Option::unwrap_or_default));
                 tables.push(table);
             }
         }
@@ -133,6 +136,13 @@ impl Mysql {
         }
         Ok(counts)
     }
+}
+
+/// Whether values of a type are bytes rather than text.
+fn is_binary(declared: &str) -> bool {
+    ["binary", "varbinary", "blob", "tinyblob", "mediumblob", "longblob", "bit"]
+        .iter()
+        .any(|kind| declared.starts_with(kind))
 }
 
 fn failure(name: &str, error: &mysql::Error) -> Error {
@@ -177,6 +187,9 @@ impl Source for Mysql {
             for (value, &column) in row.map_err(refused)?.unwrap().iter().zip(wanted) {
                 match value {
                     Value::NULL => batch.push(column, None),
+                    Value::Bytes(bytes) if is_binary(&table.columns[column].1) => {
+                        batch.push(column, Some(hexadecimal(bytes).as_bytes()));
+                    }
                     Value::Bytes(bytes) => batch.push(column, Some(bytes)),
                     other => batch.push(column, Some(other.as_sql(true).as_bytes())),
                 }

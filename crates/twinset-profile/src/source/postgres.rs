@@ -64,8 +64,10 @@ impl Postgres {
             let columns = columns.iter().map(|row| (row.get(0), row.get(1))).collect();
             let declared = self.declared(oid)?;
             let mut table = Table { schema: Some(schema), name, columns, declared, ..Table::default() };
-            let count = self.client.query_one(&format!("SELECT count(*) FROM {}", quoted_table(&table)), &[])?;
-            table.state = self.choice.state_or(&format!("{} rows", count.get::<_, i64>(0)));
+            let sql = format!("SELECT count(*) FROM {}", quoted_table(&table));
+            let client = &mut self.client;
+            let count = || guarded(client, |client| client.query_one(&sql, &[])).map(|row| row.get::<_, i64>(0) as u64);
+            table.state = self.choice.state_or(count);
             tables.push(table);
         }
         Ok(tables)
@@ -155,7 +157,7 @@ impl Source for Postgres {
         );
         let names = table.names();
         let refused = |error: postgres::Error| failure(&self.name, &error);
-        guarded(&mut self.client, |client| {
+        let bad = guarded(&mut self.client, |client| {
             let rows = client.copy_out(&sql).map_err(refused)?;
             let failed = |error: std::io::Error| match error.get_ref().and_then(|inner| inner.downcast_ref()) {
                 Some(error) => failure(&self.name, error),
@@ -163,7 +165,7 @@ impl Source for Postgres {
             };
             read_rows(rows, wanted, run, failed, |batches| visit(batches, &names))
         })?;
-        Ok(Vec::new())
+        Ok(Vec::from_iter(Problem::of_rows(&format!("{} {}", self.name, table.name), bad)))
     }
 
     fn compares(&self) -> bool {

@@ -64,7 +64,7 @@ impl Comparing {
         let present = |column: &Column| {
             let name = format!("{prefix}{}", column.name);
             match column.is_text {
-                true => format!("{name} IS NOT NULL AND {} <> ''", self.text(column, prefix)),
+                true => format!("{name} IS NOT NULL AND octet_length({}) > 0", self.text(column, prefix)),
                 false => format!("{name} IS NOT NULL"),
             }
         };
@@ -102,9 +102,10 @@ impl Comparing {
 
     /// The values that most of them have, as text, and how many.
     pub(super) fn orphans(&self) -> String {
-        let texts: Vec<String> = self.left.columns.iter().map(|column| self.text(column, "l.")).collect();
-        let (shown, rows) = (texts.join(" || ', ' || "), self.without_partner());
-        format!("SELECT {shown} AS a, count(*) AS n {rows} GROUP BY {shown} ORDER BY n DESC, a LIMIT {ORPHANS}")
+        let each = |make: &dyn Fn(&Column) -> String| self.left.columns.iter().map(make).collect::<Vec<_>>();
+        let shown = each(&|column| format!("min({})", self.text(column, "l."))).join(" || ', ' || ");
+        let (keys, rows) = (each(&|column| self.key(column, "l.")).join(", "), self.without_partner());
+        format!("SELECT {shown} AS a, count(*) AS n {rows} GROUP BY {keys} ORDER BY n DESC, {keys} LIMIT {ORPHANS}")
     }
 
     /// How many there are.

@@ -11,7 +11,7 @@ use twinset::Run;
 use twinset_io::read::features::Batch;
 
 use super::sql::quoted;
-use super::{Choice, ENOUGH, Problem, Source, Visit};
+use super::{Choice, ENOUGH, Problem, Source, Visit, hexadecimal};
 use crate::table::{DeclaredKey, Table};
 use crate::{Error, Result};
 
@@ -35,7 +35,8 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&name, &error))?;
         let sqlite = Self { name, connection, choice: choice.clone() };
-        sqlite.connection.pragma_update(None, "query_only", true).map_err(|error| failure(&sqlite.name, &error))?;
+        let begin = "PRAGMA query_only = true; BEGIN";
+        sqlite.connection.execute_batch(begin).map_err(|error| failure(&sqlite.name, &error))?;
         Ok(sqlite)
     }
 
@@ -59,16 +60,13 @@ impl Sqlite {
             let mut columns = self.connection.prepare("SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")?;
             let columns =
                 columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-            let count: i64 =
-                self.connection.query_row(&format!("SELECT count(*) FROM {}", quoted(&name)), [], |row| row.get(0))?;
+            let count = || {
+                let sql = format!("SELECT count(*) FROM {}", quoted(&name));
+                self.connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(|count| count as u64)
+            };
+            let state = self.choice.state_or(count);
             let declared = self.declared(&name)?;
-            tables.push(Table {
-                name,
-                columns,
-                state: self.choice.state_or(&format!("{count} rows")),
-                declared,
-                ..Table::default()
-            });
+            tables.push(Table { name, columns, state, declared, ..Table::default() });
         }
         Ok(tables)
     }
@@ -125,11 +123,6 @@ impl Sqlite {
         }
         visit(std::slice::from_ref(&batch), &table.names())
     }
-}
-
-/// Bytes as text, of which no two are alike unless the bytes are.
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold("\\x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 fn failure(name: &str, error: &rusqlite::Error) -> Error {

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// It is XXH3 of the bytes; for later occurrences a multiple of the number is added, and the sum is mixed as MurmurHash3 ends. (The
 /// seed of XXH3 does not serve: of short inputs it changes a few bits only, and the second `v10` would be the first `v17`.)
 /// Samples and everything that is kept on disk rely on it.
+#[inline]
 pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
     let hash = xxh3_64(token);
     match repeat {
@@ -16,11 +17,13 @@ pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
 }
 
 /// The value of a token in synopses: its hash, mixed with a seed. Different hashes have different values.
+#[inline]
 pub fn synopsis_value(token_hash: u64, seed: u64) -> u64 {
     mix(token_hash ^ mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
 /// The finalizer of MurmurHash3 for 64 bits.
+#[inline]
 fn mix(mut value: u64) -> u64 {
     value ^= value >> 33;
     value = value.wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -6,6 +6,8 @@ pub struct Batch {
     pub(super) bytes: Vec<u8>,
     /// For each feature, where its values lie.
     pub(super) cells: Vec<Vec<Cell>>,
+    /// How many values were pushed.
+    pub(super) pushed: usize,
 }
 
 /// Where a value lies; nowhere if there is none.
@@ -16,13 +18,13 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    const NONE: Self = Self { start: 1, end: 0 };
+    pub(super) const NONE: Self = Self { start: 1, end: 0 };
 }
 
 impl Batch {
     /// Without a value, of so many features.
     pub fn new(features: usize) -> Self {
-        Self { bytes: Vec::new(), cells: vec![Vec::new(); features] }
+        Self { bytes: Vec::new(), cells: vec![Vec::new(); features], pushed: 0 }
     }
 
     /// How many features it knows.
@@ -30,9 +32,9 @@ impl Batch {
         self.cells.len()
     }
 
-    /// How many bytes its values take.
+    /// About how many bytes the values that were pushed take.
     pub fn size(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + size_of::<Cell>() * self.pushed
     }
 
     /// Adds a value of a feature, or that it has none here. All values of a batch take less than 4 GiB.
@@ -46,6 +48,7 @@ impl Batch {
             Cell { start, end: self.bytes.len() as u32 }
         });
         self.cells[feature].push(cell);
+        self.pushed += 1;
     }
 
     /// Adds the values that another batch has of some features.
@@ -61,7 +64,7 @@ impl Batch {
         for (own, &place) in self.cells.iter_mut().zip(places) {
             cells[place] = std::mem::take(own);
         }
-        Self { bytes: self.bytes, cells }
+        Self { bytes: self.bytes, cells, pushed: self.pushed }
     }
 
     /// The values of a feature, in order.

@@ -80,6 +80,9 @@ impl XmlPaths {
                     let parent = open.last().map(|(parent, _)| *parent);
                     let element = self.below(parent, start.name().as_ref(), &bad)?;
                     self.attributes(&start, element, &mut batch, &bad)?;
+                    if batch.size() >= ENOUGH {
+                        visit(&std::mem::take(&mut batch), &self.names)?;
+                    }
                     open.push((element, String::new()));
                 }
                 Event::End(_) => {

@@ -17,6 +17,8 @@ use crate::read::lines::NOT_UTF8;
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
     pub(super) has_quotes: bool,
+    /// Whether a field with nothing in it, and no quotes, is no value; then an empty line is a row.
+    pub(super) has_nulls: bool,
     /// The longest row.
     pub(super) largest: u64,
 }
@@ -97,7 +99,8 @@ impl<R: Read> RowCutter<R> {
         loop {
             while bytes.len() < wanted && !ended {
                 let missing = (wanted - bytes.len()) as u64;
-                ended = stream.by_ref().take(missing).read_to_end(&mut bytes)? == 0;
+                // Some streams must not be read again once they have ended.
+                ended = (stream.by_ref().take(missing).read_to_end(&mut bytes)? as u64) < missing;
             }
             if bytes.is_empty() {
                 return Ok(None);
@@ -159,7 +162,11 @@ impl Quotes {
         // The last byte may need the one after it.
         let end = if ended { bytes.len() } else { bytes.len() - 1 };
         let from = self.scanned;
-        if !memchr_iter(b'\r', &bytes[from..end]).all(|at| bytes.get(from + at + 1).is_none_or(|&next| next == b'\n')) {
+        // Without quotes a row is a line, whatever is in it.
+        if self.dialect.has_quotes
+            && !memchr_iter(b'\r', &bytes[from..end])
+                .all(|at| bytes.get(from + at + 1).is_none_or(|&next| next == b'\n'))
+        {
             return false;
         }
         let is_end = |byte: u8| byte == self.dialect.delimiter || byte == b'\n';
@@ -277,6 +284,9 @@ fn field(bytes: &mut [u8], at: usize, dialect: Dialect) -> (Cell, Next) {
     let end = field_end(bytes, at, dialect.delimiter);
     let is_row_end = bytes.get(end) != Some(&dialect.delimiter);
     let has_return = is_row_end && end > at && bytes[end - 1] == b'\r';
+    if dialect.has_nulls && end - usize::from(has_return) == at {
+        return (Cell::NONE, Next { at: end + 1, is_row_end });
+    }
     (Cell { start: at as u32, end: (end - usize::from(has_return)) as u32 }, Next { at: end + 1, is_row_end })
 }
 
@@ -311,7 +321,7 @@ impl<'a> Parser<'a> {
     fn new(bytes: Vec<u8>, columns: usize, wanted: &'a [bool]) -> Self {
         let is_utf8 = std::str::from_utf8(&bytes).is_ok();
         Self {
-            batch: Batch { bytes, cells: vec![Vec::new(); columns] },
+            batch: Batch { bytes, cells: vec![Vec::new(); columns], pushed: 0 },
             columns,
             wanted,
             bad: BadRows::default(),
@@ -328,7 +338,7 @@ impl<'a> Parser<'a> {
             loop {
                 let (cell, next) = field(&mut self.batch.bytes, at, dialect);
                 row.push(cell);
-                if cell.start as usize > at {
+                if cell.start as usize > at && cell != Cell::NONE {
                     // What is quoted can hold line ends.
                     lines += memchr_iter(b'\n', &self.batch.bytes[cell.start as usize..cell.end as usize]).count();
                 }
@@ -337,7 +347,7 @@ impl<'a> Parser<'a> {
                     break;
                 }
             }
-            if row.len() > 1 || row[0].end > row[0].start || row[0].start as usize > start {
+            if row.len() > 1 || row[0].end > row[0].start || row[0].start as usize > start || dialect.has_nulls {
                 self.row(&row, line);
             }
             line += lines as u64;
@@ -369,7 +379,8 @@ impl<'a> Parser<'a> {
             return;
         }
         let bytes = &self.batch.bytes;
-        let text = |cell: &Cell| std::str::from_utf8(&bytes[cell.start as usize..cell.end as usize]);
+        let text =
+            |cell: &Cell| std::str::from_utf8(bytes.get(cell.start as usize..cell.end as usize).unwrap_or_default());
         if !self.is_utf8 && row.iter().any(|cell| text(cell).is_err()) {
             self.bad.add(line, || NOT_UTF8.to_owned());
             return;

@@ -50,6 +50,7 @@ impl TableFile {
                 let dialect = Dialect {
                     delimiter: delimiter(format, path, options)?,
                     has_quotes: format == Format::Csv,
+                    has_nulls: false,
                     // All values of a block are found by 32 bits.
                     largest: options.max_record.bytes().min(1 << 30),
                 };
@@ -105,7 +106,8 @@ impl TableFile {
     }
 }
 
-/// Reads rows of csv without a header, as a database writes them, which have these of all columns.
+/// Reads rows of csv without a header, as a database writes them, which have these of all columns. What stands in no quotes and is
+/// empty is no value.
 pub fn read_rows<E: From<Error> + Send>(
     rows: impl Read + Send,
     columns: &[usize],
@@ -113,7 +115,7 @@ pub fn read_rows<E: From<Error> + Send>(
     failed: impl Fn(io::Error) -> E + Sync,
     mut visit: impl FnMut(&[Batch]) -> Result<(), E> + Send,
 ) -> Result<BadRows, E> {
-    let dialect = Dialect { delimiter: b',', has_quotes: true, largest: 1 << 30 };
+    let dialect = Dialect { delimiter: b',', has_quotes: true, has_nulls: true, largest: 1 << 30 };
     let is_wanted = vec![true; columns.len()];
     let width = columns.iter().max().map_or(0, |last| last + 1);
     for_each_block(RowCutter::new(rows, dialect), None, &is_wanted, dialect, run, failed, |batches| {

@@ -1,0 +1,230 @@
+//! `twinset profile`: what a user sees of it.
+
+mod common;
+
+use std::fs;
+
+use common::Folder;
+
+const CUSTOMERS: &str = "id,name,city\n1,Ann,Ulm\n2,Bob,Bonn\n3,Cid,Ulm\n4,Dan,Kiel\n";
+const ORDERS: &str = "id,customer_id,paid\n10,1,yes\n11,3,no\n12,3,yes\n13,4,no\n14,2,yes\n15,,no\n";
+
+fn shop() -> Folder {
+    Folder::with(&[("shop/customers.csv", CUSTOMERS.as_bytes()), ("shop/orders.csv", ORDERS.as_bytes())])
+}
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+fn message(folder: &Folder, command: &str) -> (Option<i32>, String) {
+    let output = folder.run(command);
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn relations_are_written_in_all_formats() {
+    let folder = shop();
+    let text = folder.stdout("profile shop");
+    assert!(text.starts_with("kind,left,right,score,similarity,containment,coverage,evidence"), "{text}");
+    let first = &rows(&text)[0];
+    assert_eq!(first[..3], ["foreign-key", "orders.customer_id", "customers.id"]);
+    assert_eq!(first[4..7], ["1", "1", "1"]);
+    assert_eq!((first[10].as_str(), first[11].as_str()), ("yes", "no"));
+    let json = folder.stdout("profile shop --output-format jsonl");
+    let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!(first["right"], "customers.id");
+    folder.stdout("profile shop --output r.parquet --features f.jsonl");
+    let feature: serde_json::Value = serde_json::from_str(folder.read("f.jsonl").lines().nth(2).unwrap()).unwrap();
+    assert_eq!(feature["name"], "customers.city");
+    assert_eq!(
+        (&feature["distinct"], &feature["unique"], &feature["frequent"]),
+        (&3.0.into(), &"no".into(), &"Ulm (2)".into())
+    );
+    // What was not looked at a second time says so.
+    let (_, summary) = message(&folder, "profile shop --no-check");
+    assert!(summary.contains("not checked"), "{summary}");
+    assert_eq!(rows(&folder.stdout("profile shop --no-check"))[0][10], "no");
+}
+
+#[test]
+fn exports_are_what_other_programs_read() {
+    let folder = shop();
+    let sql = folder.stdout("profile shop --export sql");
+    let statement = "ALTER TABLE \"orders\" ADD FOREIGN KEY (\"customer_id\") REFERENCES \"customers\" (\"id\");";
+    assert!(sql.lines().any(|line| line == statement), "{sql}");
+    let mermaid = folder.stdout("profile shop --export mermaid");
+    assert!(
+        mermaid.starts_with("erDiagram\n") && mermaid.contains("\"orders\" }o--o| \"customers\" : \"customer_id\""),
+        "{mermaid}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&folder.stdout("profile shop --export json")).unwrap();
+    assert_eq!(json["features"][0]["name"], "customers.id");
+    assert_eq!(json["relations"][0]["evidence"]["name"], 1.0);
+    // A value with a line end does not end a comment, and a key with orphans is not declared.
+    let many: String = (1..=30).map(|id| format!("{id}\n")).collect();
+    fs::write(folder.path("shop/customers.csv"), format!("id\n{many}")).unwrap();
+    let all: String = (1..=30).map(|id| format!("{id},{id}\n")).collect();
+    fs::write(folder.path("shop/orders.csv"), format!("id,customer_id\n{all}31,\"4\n; DROP TABLE x; --\"\n")).unwrap();
+    let sql = folder.stdout("profile shop --export sql");
+    let runs: Vec<&str> = sql.lines().filter(|line| !line.starts_with("--") && !line.is_empty()).collect();
+    assert!(sql.contains("DROP TABLE") && runs.iter().all(|line| line.starts_with("ALTER TABLE \"customers\"")), "{sql}");
+}
+
+#[test]
+fn a_saved_profile_reads_what_has_changed_and_tells_what_is_worse() {
+    let folder = shop();
+    let first = folder.stdout("profile shop --save lake");
+    let (_, summary) = message(&folder, "profile shop --save lake --since lake");
+    assert!(summary.contains("2 of the tables unchanged and not read"), "{summary}");
+    assert_eq!(folder.stdout("profile shop --save lake"), first);
+    assert_eq!(folder.stdout("profile shop --save lake --since lake").lines().count(), 1);
+    // An order of a customer that is not there. Of five values, four are contained.
+    let more = format!("{ORDERS}16,99,no\n");
+    fs::write(folder.path("shop/orders.csv"), more).unwrap();
+    let changed = folder.stdout("profile shop --save lake --since lake --containment 0.9");
+    let change =
+        rows(&changed).into_iter().find(|row| row[2] == "orders.customer_id" && row[1] == "foreign-key").unwrap();
+    assert_eq!(change[0], "vanished");
+    fs::write(folder.path("shop/orders.csv"), ORDERS).unwrap();
+    let changed = folder.stdout("profile shop --save lake --since lake");
+    assert!(
+        rows(&changed).iter().any(|row| row[..3] == ["appeared", "foreign-key", "orders.customer_id"]),
+        "{changed}"
+    );
+    // It is an index, whose columns can be asked for.
+    fs::write(folder.path("new.csv"), "who\n2\n3\n4\n1\n").unwrap();
+    assert_eq!(
+        folder.stdout("index query lake --threshold 0.9 --like-column new.csv:who"),
+        "query,id,similarity,low,high\nnew.csv:who,customers.id,1,1,1\nnew.csv:who,orders.customer_id,1,1,1\n"
+    );
+    fs::write(folder.path("one.csv"), "who\n3\n").unwrap();
+    let contains = folder.stdout("index query lake --threshold 1 --measure containment --like-column one.csv:who");
+    assert_eq!(
+        rows(&contains).iter().map(|row| row[1].as_str()).collect::<Vec<_>>(),
+        ["customers.id", "orders.customer_id"]
+    );
+    let (code, text) = message(&folder, "index query lake --threshold 1 --like-column one.csv:whom");
+    assert!(code == Some(1) && text.contains("there is no column `whom`; it has who"), "{text}");
+    // Other options make other values.
+    let (code, text) = message(&folder, "profile shop --save lake --normalize case");
+    assert!(code == Some(1) && text.contains("--normalize"), "{text}");
+    let (code, text) = message(&folder, "profile shop --save shop");
+    assert!(code == Some(1) && text.contains("shop"), "{text}");
+}
+
+#[test]
+fn an_orphan_that_is_new_makes_a_key_worse() {
+    let customers: String = (1..=100).map(|id| format!("{id},c{id}\n")).collect();
+    let orders = |last: u32| {
+        (1..=300).map(|id| format!("{id},{}\n", if id == 300 { last } else { id % 100 + 1 })).collect::<String>()
+    };
+    let write = |folder: &Folder, last: u32| {
+        fs::write(folder.path("s/orders.csv"), format!("order_id,customer\n{}", orders(last))).unwrap();
+    };
+    let folder = Folder::with(&[("s/customers.csv", format!("id,name\n{customers}").as_bytes())]);
+    write(&folder, 7);
+    folder.stdout("profile s --save lake");
+    write(&folder, 12345);
+    let changed = rows(&folder.stdout("profile s --save lake --since lake"));
+    let key = changed.iter().find(|row| row[1] == "foreign-key" && row[2] == "orders.customer").unwrap();
+    assert_eq!((key[0].as_str(), key[3].as_str(), key[8].as_str()), ("worse", "customers.id", "12345 (1)"));
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_the_rest_is_read() {
+    let folder = shop();
+    let long = format!("a,b\n1,2\n{}\n", "x".repeat(3_000_000));
+    let wide: String = (0..3000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
+    let files: [(&str, &[u8]); 8] = [
+        ("empty.csv", b""),
+        ("header.csv", b"a,b\n"),
+        ("ragged.csv", b"a,b\n1,2\n3\n4,5,6\n7,8\n"),
+        ("twice.csv", b"a,a,\n1,2,3\n"),
+        ("long.csv", long.as_bytes()),
+        ("binary.parquet", b"not parquet at all"),
+        ("latin.csv", b"a,b\ncaf\xe9,1\nok,2\n"),
+        ("wide.csv", wide.as_bytes()),
+    ];
+    for (name, content) in files {
+        fs::write(folder.path(&format!("shop/{name}")), content).unwrap();
+    }
+    let output = folder.run("profile shop --max-record 1M --features f.csv --report r.html");
+    let summary = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{summary}");
+    for part in [
+        "ragged.csv:3: this row has 1 field, and the header 2; 2 such rows were left out",
+        "long.csv:3: the row that starts here is longer than",
+        "binary.parquet: not a whole parquet file",
+        "latin.csv:2: this is not UTF-8",
+    ] {
+        assert!(summary.contains(part), "{part} is missing in {summary}");
+    }
+    let features = folder.read("f.csv");
+    for part in [
+        "ragged.a,integer,2,0",
+        "twice.a_2,integer,1,0",
+        "twice.column3,integer,1,0",
+        "wide.c2999,empty,0,0",
+        "latin.a,text,1,0",
+    ] {
+        assert!(features.contains(part), "{part} is missing");
+    }
+    assert!(folder.read("r.html").contains("longer than"));
+    let (code, text) = message(&folder, "profile nowhere");
+    assert!(code == Some(1) && text.contains("there is no such file or folder"), "{text}");
+    let (code, text) = message(&folder, "profile ftp://me:s3cret@host/x");
+    assert!(code == Some(1) && !text.contains("s3cret") && text.contains("postgres://"), "{text}");
+    let (_, text) = message(&folder, "profile postgres:me:s3cret@host/x");
+    assert!(!text.contains("s3cret") && text.contains("postgres://"), "{text}");
+    let (code, text) = message(&folder, "profile shop --output shop/result.csv");
+    assert!(code == Some(2) && text.contains("a folder that is read"), "{text}");
+}
+
+#[test]
+fn thousands_of_files_are_read() {
+    let folder = Folder::with(&[]);
+    fs::create_dir(folder.path("lake")).unwrap();
+    for number in 0..3000 {
+        let rows: String = (0..20).map(|row| format!("{},v{}\n", 1000 * number + row, (row * number) % 50)).collect();
+        let text = if number % 100 == 50 { String::new() } else { format!("id,code\n{rows}") };
+        fs::write(folder.path(&format!("lake/t{number:04}.csv")), text).unwrap();
+    }
+    let (code, summary) = message(&folder, "profile lake --top 1 --no-check --output r.csv");
+    assert!(code == Some(0) && summary.contains("3,000 tables, 5,940 features"), "{summary}");
+}
+
+#[test]
+fn hostile_documents_are_refused_and_the_others_are_read() {
+    let bomb = "<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;\">]><x>&b;</x>";
+    let outside = "<!DOCTYPE x [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><x>&a;</x>";
+    let deep = format!("{}1{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    let files: [(&str, &[u8]); 8] = [
+        ("d/good.xml", b"<?xml version='1.0' encoding='windows-1252'?><shop><c id='7'>caf\xe9 &amp; <![CDATA[<bar>]]></c><!-- no --></shop>"),
+        ("d/bomb.xml", bomb.as_bytes()),
+        ("d/outside.xml", outside.as_bytes()),
+        ("d/deep.xml", deep.as_bytes()),
+        ("d/open.xml", b"<shop><c>1</c>"),
+        ("d/latin.xml", b"<?xml version='1.0' encoding='utf-8'?><shop><c>caf\xe9</c></shop>"),
+        ("d/crossed.xml", b"<shop><c>1</shop></c>"),
+        ("d/unknown.xml", b"<shop><c>&nbsp;</c></shop>"),
+    ];
+    let folder = Folder::with(&files);
+    let (code, summary) = message(&folder, "profile d --features f.csv");
+    assert_eq!(code, Some(0), "{summary}");
+    for part in [
+        "bomb.xml: it declares entities",
+        "outside.xml: it declares entities",
+        "deep.xml: at byte 768: elements are nested more than 256 deep",
+        "open.xml: at byte 14: the document ends within /shop, whose end tag is missing",
+        "latin.xml: at byte",
+        "crossed.xml: at byte",
+        "unknown.xml: at byte 9: the entity &nbsp; is not known",
+    ] {
+        assert!(summary.contains(part), "{part} is missing in {summary}");
+    }
+    assert_eq!(folder.read("f.csv").lines().skip(1).collect::<Vec<_>>().len(), 2, "{}", folder.read("f.csv"));
+    assert!(folder.read("f.csv").contains("/shop/c,text,1,0,1,1,1,yes,café & <bar>,"), "{}", folder.read("f.csv"));
+    assert!(folder.read("f.csv").contains("/shop/c/@id,integer,1,0"));
+}

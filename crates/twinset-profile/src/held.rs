@@ -1,0 +1,148 @@
+//! The values of a key as they are collected by the second look.
+
+use std::hash::BuildHasherDefault;
+
+use hashbrown::{HashMap, HashSet};
+use twinset::{synopsis_value, token_hash};
+use twinset_io::read::features::Batch;
+
+use crate::counted::{AsItIs, Counted, beginning};
+use crate::feature::Feature;
+use crate::making::Making;
+use crate::recent::{Known, Recent};
+use crate::sorted::SortedValues;
+
+/// One feature, or two of one table together.
+pub(crate) type Key = Vec<usize>;
+
+/// How the values of a key are collected.
+pub(crate) enum Held {
+    /// All, with their texts and how often they occur.
+    Few { values: HashMap<u64, Counted, BuildHasherDefault<AsItIs>>, recent: Recent },
+    /// Those of one part of all hashes.
+    Many { values: SortedValues, recent: Recent },
+    /// Only those that someone asks for.
+    Asked { asked: HashSet<u64, BuildHasherDefault<AsItIs>>, found: SortedValues },
+}
+
+/// The values of a key, in order.
+pub(crate) struct Collected {
+    pub(crate) values: Vec<u64>,
+    /// Whether they are those of one part of all hashes.
+    pub(crate) is_part: bool,
+    pub(crate) counted: Option<HashMap<u64, Counted, BuildHasherDefault<AsItIs>>>,
+}
+
+impl Held {
+    /// Looks at the values of a key in a batch.
+    pub(crate) fn add(
+        &mut self,
+        batch: &Batch,
+        key: &Key,
+        features: &[Feature],
+        making: &Making,
+        (part, parts): (u64, u64),
+    ) {
+        match self {
+            Self::Few { values, recent } => {
+                let mut repeat =
+                    |value: u64, times: u64, text: Option<&dyn Fn() -> String>| match values.get_mut(&value) {
+                        Some(counted) => counted.count += times,
+                        None => {
+                            let text = text.map_or_else(String::new, |text| text()).into();
+                            values.insert(value, Counted { count: times, text });
+                        }
+                    };
+                for_each_value(batch, key, features, making, |raw, value, text| {
+                    if raw.is_some_and(|raw| matches!(recent.look(raw), Known::Again(_))) {
+                        return;
+                    }
+                    let value = value();
+                    repeat(value, 1, Some(text));
+                    let forgotten = raw.and_then(|raw| recent.remember(raw, value));
+                    for place in recent.settle().into_iter().chain(forgotten) {
+                        repeat(place.value, place.count, None);
+                    }
+                });
+            }
+            Self::Many { values, recent } => for_each_value(batch, key, features, making, |raw, value, _| {
+                if raw.is_some_and(|raw| recent.is_seen(raw)) {
+                    return;
+                }
+                let value = value();
+                if is_in(value, part, parts) {
+                    values.push(value);
+                }
+            }),
+            Self::Asked { asked, found } => for_each_value(batch, key, features, making, |_, value, _| {
+                let value = value();
+                if asked.contains(&value) {
+                    found.push(value);
+                }
+            }),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Collected {
+        match self {
+            Self::Few { mut values, mut recent } => {
+                for place in recent.forget() {
+                    if let Some(counted) = values.get_mut(&place.value) {
+                        counted.count += place.count;
+                    }
+                }
+                let mut sorted: Vec<u64> = values.keys().copied().collect();
+                sorted.sort_unstable();
+                Collected { values: sorted, is_part: false, counted: Some(values) }
+            }
+            Self::Many { values, .. } => Collected { values: values.finish(), is_part: true, counted: None },
+            Self::Asked { found, .. } => Collected { values: found.finish(), is_part: false, counted: None },
+        }
+    }
+}
+
+/// Whether a value belongs to a part of all.
+pub(crate) fn is_in(value: u64, part: u64, parts: u64) -> bool {
+    // Neither the upper nor the lower bits, by which sets are made.
+    parts == 1 || (value >> 24 & 0xffff_ffff) % parts == part
+}
+
+/// Calls `visit` for each row of a batch that has a value of the key, with the hash of its raw text, if it has one, and with what
+/// gives its value, and what writes it out.
+pub(crate) fn for_each_value(
+    batch: &Batch,
+    key: &Key,
+    features: &[Feature],
+    making: &Making,
+    mut visit: impl FnMut(Option<u64>, &mut dyn FnMut() -> u64, &dyn Fn() -> String),
+) {
+    let mut buffer = Vec::new();
+    match key.as_slice() {
+        [only] if features[*only].is_tokens => {
+            for raw in batch.values(features[*only].position).filter_map(|raw| making.present(raw)) {
+                for hash in making.hasher.hashes(&String::from_utf8_lossy(raw)).unwrap_or_default() {
+                    visit(None, &mut || synopsis_value(hash, making.seed), &|| beginning(raw));
+                }
+            }
+        }
+        [only] => {
+            let feature = &features[*only];
+            for raw in batch.values(feature.position).filter_map(|raw| making.present(raw)) {
+                let hash = token_hash(raw, 1);
+                let text = || beginning(making.value_of(feature.is_boolean, raw, &mut Vec::new()).1);
+                visit(Some(hash), &mut || making.value_of(feature.is_boolean, raw, &mut buffer).0, &text);
+            }
+        }
+        [first, second] => {
+            let (first, second) = (&features[*first], &features[*second]);
+            for (left, right) in batch.values(first.position).zip(batch.values(second.position)) {
+                let (Some(left), Some(right)) = (making.present(left), making.present(right)) else { continue };
+                let a = making.value_of(first.is_boolean, left, &mut buffer).0;
+                let b = making.value_of(second.is_boolean, right, &mut buffer).0;
+                let both = synopsis_value(a.rotate_left(1) ^ synopsis_value(b, making.seed), making.seed);
+                visit(None, &mut || both, &|| format!("{}, {}", beginning(left), beginning(right)));
+            }
+        }
+        _ => {}
+    }
+}

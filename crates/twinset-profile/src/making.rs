@@ -1,0 +1,64 @@
+//! How texts become values: the same for all features of a run.
+
+use twinset::{TokenHasher, synopsis_value, token_hash};
+
+use crate::value::{Rules, truth};
+use crate::{ProfileOptions, Result};
+
+/// What all features of a run are made with.
+pub(crate) struct Making {
+    pub(crate) rules: Rules,
+    pub(crate) size: u32,
+    pub(crate) seed: u64,
+    /// Texts that stand for no value.
+    pub(crate) nulls: Vec<Vec<u8>>,
+    pub(crate) empty_values: bool,
+    /// How texts become tokens.
+    pub(crate) hasher: TokenHasher,
+}
+
+impl Making {
+    pub(crate) fn new(options: &ProfileOptions) -> Result<Self> {
+        Ok(Self {
+            rules: Rules::new(&options.normalize),
+            size: options.size,
+            seed: options.seed,
+            nulls: options.null.iter().map(|text| text.clone().into_bytes()).collect(),
+            empty_values: options.empty_values,
+            hasher: TokenHasher::new(&options.token_options())?,
+        })
+    }
+
+    /// The text of a row, unless it stands for no value.
+    #[inline]
+    pub(crate) fn present<'a>(&self, raw: Option<&'a [u8]>) -> Option<&'a [u8]> {
+        let raw = raw?;
+        if raw.is_empty() && !self.empty_values || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == raw) {
+            return None;
+        }
+        Some(raw)
+    }
+
+    /// The value of a text in synopses.
+    #[inline]
+    pub(crate) fn value(&self, text: &[u8]) -> u64 {
+        synopsis_value(token_hash(text, 1), self.seed)
+    }
+
+    /// Whether values are compared as databases compare them.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.nulls.is_empty() && !self.empty_values && self.rules.is_default()
+    }
+
+    /// The value of a text, and the text as it is compared.
+    #[inline]
+    pub(crate) fn value_of<'a>(&self, is_boolean: bool, raw: &'a [u8], buffer: &'a mut Vec<u8>) -> (u64, &'a [u8]) {
+        let text = self.rules.apply(raw, buffer).text;
+        let text = match is_boolean.then(|| truth(text)).flatten() {
+            Some(true) => b"true".as_slice(),
+            Some(false) => b"false",
+            None => text,
+        };
+        (self.value(text), text)
+    }
+}

@@ -1,0 +1,250 @@
+//! The same tables tell the same, whatever they lie in; and databases are read with care.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ::mysql::prelude::Queryable;
+use tempfile::TempDir;
+use testbed::Server;
+use twinset::Run;
+use twinset_profile::{Export, Profile, ProfileOptions, RelationKind, profile};
+
+/// A small shop: columns with their types, and rows of SQL values.
+fn shop() -> Vec<(&'static str, &'static str, Vec<String>)> {
+    let customers = (1..=40).map(|id| {
+        let code = if id % 9 == 0 { "NULL".to_owned() } else { format!("'Z{:03}'", id % 7) };
+        format!("{id}, 'customer {id}', '2024-01-{:02}', {}, {code}", id % 28 + 1, id % 2 == 0)
+    });
+    let orders = (1..=120).map(|id| {
+        let customer = if id % 10 == 0 { "NULL".to_owned() } else { (id * 7 % 40 + 1).to_string() };
+        format!("{id}, {customer}, '2024-02-03 04:05:{:02}', {}.{:02}", id % 60, id % 50, id % 4 * 25)
+    });
+    let items = (0..300).map(|number| {
+        // One product was never there.
+        let product = if number == 17 { "p-99".to_owned() } else { format!("p-{:02}", number * 7 % 30) };
+        format!("{}, '{product}', {}", number % 120 + 1, number % 3 + 1)
+    });
+    let products = (0..30).map(|number| format!("'p-{number:02}', 'product {number}'"));
+    let employees = (1..=12).map(|id| {
+        let boss = if id == 1 { "NULL".to_owned() } else { (id / 2).to_string() };
+        format!("{id}, {boss}")
+    });
+    vec![
+        (
+            "customers",
+            "id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40), since DATE, active BOOLEAN, zone VARCHAR(8)",
+            customers.collect(),
+        ),
+        (
+            "orders",
+            "id INTEGER NOT NULL PRIMARY KEY, customer_id INTEGER REFERENCES customers (id), placed TIMESTAMP NULL, total NUMERIC(8,2)",
+            orders.collect(),
+        ),
+        ("items", "order_id INTEGER, product VARCHAR(8), amount INTEGER", items.collect()),
+        ("products", "code VARCHAR(8) NOT NULL PRIMARY KEY, name VARCHAR(40)", products.collect()),
+        (
+            "employees",
+            "id INTEGER NOT NULL PRIMARY KEY, manager INTEGER REFERENCES employees (id)",
+            employees.collect(),
+        ),
+    ]
+}
+
+/// All statements that make the shop.
+fn statements() -> Vec<String> {
+    let mut statements = Vec::new();
+    for (name, columns, rows) in shop() {
+        statements.push(format!("CREATE TABLE {name} ({columns})"));
+        statements.push(format!("INSERT INTO {name} VALUES ({})", rows.join("), (")));
+    }
+    statements
+}
+
+/// The shop as csv files.
+fn write_csv(folder: &Path) {
+    for (name, columns, rows) in shop() {
+        let header: Vec<&str> = columns.split(", ").filter_map(|column| column.split(' ').next()).collect();
+        let rows: Vec<String> =
+            rows.iter().map(|row| row.replace("NULL", "").replace(", ", ",").replace('\'', "")).collect();
+        fs::write(folder.join(format!("{name}.csv")), format!("{}\n{}\n", header.join(","), rows.join("\n"))).unwrap();
+    }
+}
+
+fn read(source: &str, options: &ProfileOptions) -> Profile {
+    profile(&[source.to_owned()], options, None, &Run::default()).unwrap()
+}
+
+/// What is told about features and relations, but for their order.
+fn told(found: &Profile) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    let feature = |feature: &twinset_profile::Feature| {
+        let said = format!(
+            "{:?} {} {} {} {:?} {:?} {:?} {:?}",
+            feature.kind,
+            feature.rows,
+            feature.nulls,
+            feature.distinct.count,
+            feature.unique,
+            feature.min,
+            feature.max,
+            feature.frequent
+        );
+        (feature.name.clone(), said)
+    };
+    let relation = |relation: &twinset_profile::Relation| {
+        let name =
+            format!("{} {} {}", relation.kind.name(), found.key_name(&relation.left), found.key_name(&relation.right));
+        let said = format!(
+            "{:.6} {:.6} {:.6} {} {}",
+            relation.score,
+            relation.containment,
+            relation.coverage,
+            relation.orphans_in_words(),
+            relation.checked
+        );
+        (name, said)
+    };
+    let relations = found.relations.iter().filter(|relation| relation.kind != RelationKind::Similar);
+    (found.features.iter().map(feature).collect(), relations.map(relation).collect())
+}
+
+fn declared(found: &Profile) -> Vec<String> {
+    let declared =
+        found.relations.iter().filter(|relation| relation.kind == RelationKind::ForeignKey && relation.declared);
+    let mut names: Vec<String> =
+        declared.map(|key| format!("{} {}", found.key_name(&key.left), found.key_name(&key.right))).collect();
+    names.sort();
+    names
+}
+
+/// As from csv files, with the declared keys marked.
+fn check(source: &str) {
+    let folder = TempDir::new().unwrap();
+    write_csv(folder.path());
+    let options = ProfileOptions { score: 0.0, top: 1000, ..ProfileOptions::default() };
+    let (of_files, of_source) = (read(&folder.path().display().to_string(), &options), read(source, &options));
+    assert!(of_source.problems.is_empty(), "{:?}", of_source.problems);
+    assert_eq!(told(&of_files), told(&of_source), "{source}");
+    assert_eq!(declared(&of_source), ["employees.manager employees.id", "orders.customer_id customers.id"]);
+    assert!(declared(&of_files).is_empty());
+    // The true keys come first, the one with an orphan among them.
+    let keys = of_source.relations.iter().filter(|relation| relation.kind == RelationKind::ForeignKey);
+    let mut first: Vec<String> = keys
+        .take(4)
+        .map(|key| format!("{} {}", of_source.key_name(&key.left), of_source.key_name(&key.right)))
+        .collect();
+    first.sort();
+    assert_eq!(
+        first,
+        [
+            "employees.manager employees.id",
+            "items.order_id orders.id",
+            "items.product products.code",
+            "orders.customer_id customers.id"
+        ]
+    );
+    let product = of_source.relations.iter().find(|key| of_source.key_name(&key.left) == "items.product").unwrap();
+    assert_eq!((product.orphans.as_slice(), product.orphan_values), (&[("p-99".to_owned(), 1)][..], 1));
+}
+
+/// Names that would do harm if they were not quoted.
+const HOSTILE: [&str; 2] = ["a\"; drop table customers; --", "b`'\\ ß %s"];
+
+fn check_hostile(source: &str) {
+    let found = read(source, &ProfileOptions::default());
+    assert!(found.problems.is_empty(), "{:?}", found.problems);
+    for name in HOSTILE {
+        let feature = found.features.iter().find(|feature| feature.name == format!("{name}.{name}")).unwrap();
+        assert_eq!((feature.rows, feature.distinct.count), (2, 2.0));
+    }
+    assert!(found.features.iter().any(|feature| feature.name == "customers.id"), "the tables are still there");
+}
+
+#[test]
+fn sqlite() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("shop.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    statements().iter().for_each(|statement| connection.execute_batch(statement).unwrap());
+    check(&path.display().to_string());
+    for name in HOSTILE {
+        let quoted = format!("\"{}\"", name.replace('"', "\"\""));
+        connection
+            .execute_batch(&format!("CREATE TABLE {quoted} ({quoted} INTEGER); INSERT INTO {quoted} VALUES (1), (2)"))
+            .unwrap();
+    }
+    check_hostile(&path.display().to_string());
+}
+
+#[test]
+fn postgres() {
+    let server = Server::postgres().unwrap();
+    let mut client = ::postgres::Client::connect(server.address(), ::postgres::NoTls).unwrap();
+    statements().iter().for_each(|statement| client.batch_execute(statement).unwrap());
+    check(server.address());
+    // A password is not needed here, and is nowhere to be seen.
+    let secret = server.address().replace("twinset@", "twinset:s3cret@");
+    let found = read(&format!("{secret}?sslmode=require&password=s3cret"), &ProfileOptions::default());
+    assert!(!found.export(Export::Json).contains("s3cret") && !format!("{found:?}").contains("s3cret"));
+    let nowhere = secret.replace("/postgres", "/nowhere");
+    let error = profile(&[nowhere], &ProfileOptions::default(), None, &Run::default()).unwrap_err().to_string();
+    assert!(error.contains("does not exist") && !error.contains("s3cret"), "{error}");
+    // Who the server is, is proved by its certificate.
+    let certificate = server.certificate();
+    let secure = format!("{}?sslmode=verify-full&sslrootcert={}", server.address(), certificate.display());
+    assert_eq!(read(&secure, &ProfileOptions::default()).tables.len(), 5);
+    let refused = profile(
+        &[format!("{}?sslmode=verify-full", server.address())],
+        &ProfileOptions::default(),
+        None,
+        &Run::default(),
+    );
+    assert!(refused.unwrap_err().to_string().contains("certificate"));
+    // Several schemas, one of them chosen, and a table of it.
+    client
+        .batch_execute("CREATE SCHEMA other; CREATE TABLE other.customers AS SELECT id, zone FROM customers")
+        .unwrap();
+    let both = read(server.address(), &ProfileOptions::default());
+    assert!(both.features.iter().any(|feature| feature.name == "other.customers.zone"));
+    assert!(both.features.iter().any(|feature| feature.name == "public.customers.zone"));
+    let chosen = ProfileOptions {
+        schema: vec!["public".to_owned()],
+        table: vec!["orders".to_owned()],
+        ..ProfileOptions::default()
+    };
+    assert_eq!(read(server.address(), &chosen).features[0].name, "orders.id");
+    // A view that takes too long is told of, and the rest is read.
+    client.batch_execute("DROP SCHEMA other CASCADE; CREATE VIEW slow AS SELECT pg_sleep(60)::text AS never").unwrap();
+    let patience = ProfileOptions { views: true, timeout: 0.5, ..ProfileOptions::default() };
+    let error = profile(&[server.address().to_owned()], &patience, None, &Run::default());
+    let problems = error.map_or_else(|error| error.to_string(), |found| format!("{:?}", found.problems));
+    assert!(problems.contains("--timeout"), "{problems}");
+    client.batch_execute("DROP VIEW slow").unwrap();
+    for name in HOSTILE {
+        let quoted = format!("\"{}\"", name.replace('"', "\"\""));
+        client
+            .batch_execute(&format!("CREATE TABLE {quoted} ({quoted} INTEGER); INSERT INTO {quoted} VALUES (1), (2)"))
+            .unwrap();
+    }
+    check_hostile(server.address());
+}
+
+#[test]
+fn mariadb() {
+    let server = Server::mariadb().unwrap();
+    let mut connection = ::mysql::Conn::new(server.address()).unwrap();
+    statements().iter().for_each(|statement| connection.query_drop(statement).unwrap());
+    // InnoDB reads what a column's own REFERENCES say, but does not keep it as a key everywhere.
+    check(server.address());
+    let secret = server.address().replace("root@", "root:s3cret@");
+    let error = profile(&[secret], &ProfileOptions::default(), None, &Run::default()).unwrap_err().to_string();
+    assert!(error.contains("denied") && !error.contains("s3cret"), "{error}");
+    let secure = format!("{}?sslmode=verify-full&sslrootcert={}", server.address(), server.certificate().display());
+    assert_eq!(read(&secure, &ProfileOptions::default()).tables.len(), 5);
+    for name in HOSTILE {
+        let quoted = format!("`{}`", name.replace('`', "``"));
+        connection.query_drop(format!("CREATE TABLE {quoted} ({quoted} INTEGER)")).unwrap();
+        connection.query_drop(format!("INSERT INTO {quoted} VALUES (1), (2)")).unwrap();
+    }
+    check_hostile(server.address());
+}
