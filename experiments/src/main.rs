@@ -5,6 +5,7 @@ mod growth;
 mod peers;
 mod ppjoin;
 mod process;
+mod profile;
 mod rdfsim;
 mod sketches;
 mod source;
@@ -26,6 +27,7 @@ enum Experiment {
     Growth(growth::Growth),
     Peers(peers::Peers),
     Ppjoin(ppjoin::Ppjoin),
+    Profile(profile::Profile),
     Rdfsim(rdfsim::Rdfsim),
     Sketches(sketches::Sketches),
     Speed(speed::Speed),
@@ -37,6 +39,7 @@ fn main() -> anyhow::Result<()> {
         Experiment::Growth(experiment) => experiment.run(),
         Experiment::Peers(experiment) => experiment.run(),
         Experiment::Ppjoin(experiment) => experiment.run(),
+        Experiment::Profile(experiment) => experiment.run(),
         Experiment::Rdfsim(experiment) => experiment.run(),
         Experiment::Sketches(experiment) => experiment.run(),
         Experiment::Speed(experiment) => experiment.run(),

@@ -70,3 +70,52 @@ fn the_report_of_a_dedup_can_be_clicked_through() {
     let page_width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
     assert_eq!(evaluate(&tab, page_width), "true");
 }
+
+#[test]
+fn the_report_of_a_profile_can_be_clicked_through() {
+    let folder = Folder::with(&[
+        ("shop/customers.csv", b"id,name\n1,<script>alert(1)</script>\n2,Bob\n3,Cid\n4,Dan\n"),
+        ("shop/orders.csv", b"order_no,customer_id,amount\n11,1,7\n12,3,2\n13,3,9\n14,4,7\n15,2,8\n"),
+    ]);
+    folder.stdout("profile shop --score 0 --report r.html");
+    let page = folder.read("r.html");
+    assert!(!page.contains("<script>alert"), "what comes from outside is escaped");
+    assert!(!page.contains("http://") && !page.contains("https://"), "nothing comes from the network");
+
+    let browser = browser();
+    let tab = browser.new_tab().unwrap();
+    tab.navigate_to(&format!("file://{}", folder.path("r.html").display())).unwrap().wait_until_navigated().unwrap();
+    let text = |id: &str| evaluate(&tab, &format!("document.getElementById('{id}').textContent"));
+    let visible = "document.querySelectorAll('.relation:not([hidden])').length";
+    assert_eq!(text("at"), "0.50");
+    assert_eq!(text("shown"), evaluate(&tab, visible));
+    // The slider, with the keyboard: at the strict end hardly anything is left.
+    tab.wait_for_element("#threshold").unwrap().focus().unwrap();
+    tab.press_key("Home").unwrap();
+    let all: u32 = text("shown").parse().unwrap();
+    tab.press_key("End").unwrap();
+    let few: u32 = text("shown").parse().unwrap();
+    assert!(few < all && text("at") == "1.00", "{few} of {all}");
+    assert_eq!(evaluate(&tab, visible), few.to_string());
+    tab.press_key("Home").unwrap();
+    // A line of the diagram leads to what speaks for it.
+    let open = "document.querySelectorAll('.relation[open]').length";
+    assert_eq!(evaluate(&tab, open), "0");
+    let click = "document.querySelector('.edge').dispatchEvent(new MouseEvent('click', { bubbles: true })); 1";
+    evaluate(&tab, click);
+    assert_eq!(evaluate(&tab, open), "1");
+    let shown = evaluate(&tab, "document.querySelector('.relation[open]').innerText");
+    assert!(shown.contains("orders.customer_id") && shown.contains("What speaks for it"), "{shown}");
+    // Only names with a word.
+    tab.wait_for_element("#filter").unwrap().type_into("amount").unwrap();
+    let names = evaluate(
+        &tab,
+        "[...document.querySelectorAll('.relation:not([hidden]) summary')].every(s => s.textContent.includes('amount'))",
+    );
+    assert_eq!(names, "true");
+    // Tables tell their columns.
+    tab.wait_for_element(".table summary").unwrap().click().unwrap();
+    assert!(evaluate(&tab, "document.querySelector('.table[open]').innerText").contains("<script>alert(1)</script>"));
+    let page_width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+    assert_eq!(evaluate(&tab, page_width), "true");
+}

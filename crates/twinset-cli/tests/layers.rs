@@ -4,8 +4,38 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates that have layers, each from top to bottom.
-const CRATES: [(&str, &[&str]); 3] = [
+const CRATES: [(&str, &[&str]); 4] = [
     ("twinset-index", &["error", "change", "settings", "labels", "synopses"]),
+    (
+        "twinset-profile",
+        &[
+            "error",
+            "table",
+            "source",
+            "value",
+            "options",
+            "making",
+            "counted",
+            "frequent",
+            "recent",
+            "sorted",
+            "shape",
+            "feature",
+            "look",
+            "kept",
+            "inclusion",
+            "names",
+            "relation",
+            "keys",
+            "held",
+            "orphans",
+            "check",
+            "profile",
+            "export",
+            "saved",
+            "lake",
+        ],
+    ),
     ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),
     (
         "twinset-io",

@@ -69,7 +69,10 @@ fn exports_are_what_other_programs_read() {
     fs::write(folder.path("shop/orders.csv"), format!("id,customer_id\n{all}31,\"4\n; DROP TABLE x; --\"\n")).unwrap();
     let sql = folder.stdout("profile shop --export sql");
     let runs: Vec<&str> = sql.lines().filter(|line| !line.starts_with("--") && !line.is_empty()).collect();
-    assert!(sql.contains("DROP TABLE") && runs.iter().all(|line| line.starts_with("ALTER TABLE \"customers\"")), "{sql}");
+    assert!(
+        sql.contains("DROP TABLE") && runs.iter().all(|line| line.starts_with("ALTER TABLE \"customers\"")),
+        "{sql}"
+    );
 }
 
 #[test]

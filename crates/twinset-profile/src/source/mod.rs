@@ -151,9 +151,7 @@ pub(crate) fn open(text: &str, choice: &Choice) -> Result<Box<dyn Source>> {
     }
     let small = text.to_ascii_lowercase();
     let is_address = |scheme: &&str| small.starts_with(*scheme) && !Path::new(text).exists();
-    if small.contains("password=")
-        || ["postgres:", "postgresql:", "mysql:", "mariadb:"].iter().any(is_address)
-    {
+    if small.contains("password=") || ["postgres:", "postgresql:", "mysql:", "mariadb:"].iter().any(is_address) {
         return Err(Error::Usage("write the address of a database as postgres://user@host/database".to_owned()));
     }
     let path = Path::new(text);
