@@ -95,9 +95,11 @@ impl Profile {
         let mut rows = vec![row(&name, Some((truth.len(), right, precision, wrong)), &usage, &usage)];
         if self.peers && Path::new(source).is_dir() {
             let python = self.install()?;
-            for peer in ["Faida", "Spider"] {
+            for peer in ["Faida", "Faida, single columns", "Spider"] {
                 let mut command = Command::new(&python);
-                command.args(["-c", PEER, peer]).arg(std::fs::canonicalize(source)?).current_dir(folder);
+                let (algorithm, arity) =
+                    peer.split_once(", ").map_or((peer, "{}"), |(name, _)| (name, "{\"max_arity\": 1}"));
+                command.args(["-c", PEER, algorithm, arity]).arg(std::fs::canonicalize(source)?).current_dir(folder);
                 match measure(&mut command, Duration::from_secs(self.allowed))? {
                     Some(used) => rows.push(row(&format!("{name}: {peer}"), None, &used, &usage)),
                     None => println!("{peer} took more than {} s", self.allowed),
@@ -125,12 +127,12 @@ impl Profile {
     }
 }
 
-/// Lists the inclusions of single columns.
+/// Lists inclusions.
 const PEER: &str = r#"
-import sys, glob, desbordante
+import sys, glob, json, desbordante
 algorithm = getattr(desbordante.ind.algorithms, sys.argv[1])()
-algorithm.load_data(tables=[(path, ',', True) for path in sorted(glob.glob(sys.argv[2] + '/*.csv'))])
-algorithm.execute(**({'max_arity': 1} if sys.argv[1] == 'Faida' else {}))
+algorithm.load_data(tables=[(path, ',', True) for path in sorted(glob.glob(sys.argv[3] + '/*.csv'))])
+algorithm.execute(**json.loads(sys.argv[2]))
 print(len(algorithm.get_inds()))
 "#;
 

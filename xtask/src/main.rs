@@ -44,6 +44,7 @@ fn test(full: bool) -> anyhow::Result<()> {
         large_collection()?;
         many_short_texts()?;
         cargo("run --release --package experiments -- peers --records 2000 --output target/peers.html", &[])?;
+        cargo("run --release --package experiments -- profile --rows 2000 --output target/profile.html", &[])?;
     }
     println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
     Ok(())

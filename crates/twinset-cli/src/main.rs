@@ -33,6 +33,7 @@ const EXAMPLES: &str = "Examples:
   twinset join dblp.csv acm.csv --text title --threshold 0.8 --best
   twinset dedup docs.jsonl --threshold 0.8 --output kept.jsonl
   twinset explain titles.tsv 3 17 --threshold 0.7
+  twinset profile exports/ --report profile.html
 
 Run `twinset COMMAND --help` for the options of a command and more examples.";
 

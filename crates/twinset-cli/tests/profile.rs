@@ -230,4 +230,8 @@ fn hostile_documents_are_refused_and_the_others_are_read() {
     assert_eq!(folder.read("f.csv").lines().skip(1).collect::<Vec<_>>().len(), 2, "{}", folder.read("f.csv"));
     assert!(folder.read("f.csv").contains("/shop/c,text,1,0,1,1,1,yes,café & <bar>,"), "{}", folder.read("f.csv"));
     assert!(folder.read("f.csv").contains("/shop/c/@id,integer,1,0"));
+    // Documents that are named one by one are one collection.
+    let more = Folder::with(&[("1.xml", b"<a><b>1</b></a>"), ("2.xml", b"<a><b>2</b></a>")]);
+    more.stdout("profile 1.xml 2.xml --features f.csv");
+    assert!(more.read("f.csv").lines().nth(1).unwrap().starts_with("/a/b,integer,2,0,2,"), "{}", more.read("f.csv"));
 }

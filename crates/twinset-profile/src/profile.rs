@@ -43,8 +43,7 @@ pub fn profile(sources: &[String], options: &ProfileOptions, kept: Option<&Kept>
 
 fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&Kept>, run: &Run) -> Result<Profile> {
     let choice = Choice { needs_state: saved.is_some(), ..options.choice() };
-    let mut sources: Vec<Box<dyn Source>> =
-        addresses.iter().map(|text| source::open(text, &choice)).collect::<Result<_>>()?;
+    let mut sources = source::open_all(addresses, &choice)?;
     let making = Making::new(options)?;
     let mut profile =
         Profile { sources: sources.iter().map(|source| source.name().to_owned()).collect(), ..Profile::default() };
@@ -52,8 +51,9 @@ fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&K
     profile.name_features(&sources);
     let known = |question: &Question| {
         let is_known = question.left.iter().chain(&question.right).all(|&feature| is_kept[feature]);
+        let saved = saved.filter(|_| is_known)?;
         let identities = (profile.identity(&question.left), profile.identity(&question.right));
-        saved.filter(|_| is_known)?.answers.get(&identities).cloned()
+        saved.answers.get(&identities).cloned()
     };
     let questions = profile.questions(options);
     let known: Vec<Option<Counts>> = questions.iter().map(known).collect();

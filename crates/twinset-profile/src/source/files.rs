@@ -63,6 +63,19 @@ impl Files {
         Ok(files)
     }
 
+    /// Documents that are named one by one.
+    pub(super) fn of_documents(paths: &[&Path], choice: &Choice) -> Self {
+        let first = paths.first().map_or_else(String::new, |path| path.display().to_string());
+        Self {
+            name: format!("{first} and {} more", paths.len() - 1),
+            choice: choice.clone(),
+            tables: Vec::new(),
+            documents: paths.iter().map(|path| path.to_path_buf()).collect(),
+            paths: XmlPaths::default(),
+            skipped: 0,
+        }
+    }
+
     fn add(&mut self, path: &Path, below: &Path) {
         if is_xml(path) {
             self.documents.push(path.to_owned());

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use twinset::Run;
 use twinset_io::ReadOptions;
-use twinset_io::read::features::{BadRows, Batch};
+use twinset_io::read::features::{BadRows, Batch, is_xml};
 
 use crate::table::Table;
 use crate::{Error, Result};
@@ -137,6 +137,18 @@ impl Problem {
         };
         Some(Self { place: format!("{place}:{line}"), reason: format!("{reason}; {more}") })
     }
+}
+
+/// The sources that a user's words stand for. XML documents that are named one by one are one source.
+pub(crate) fn open_all(texts: &[String], choice: &Choice) -> Result<Vec<Box<dyn Source>>> {
+    let is_document = |text: &&String| Path::new(text).is_file() && is_xml(Path::new(text));
+    let documents: Vec<&Path> = texts.iter().filter(is_document).map(Path::new).collect();
+    if documents.len() < 2 {
+        return texts.iter().map(|text| open(text, choice)).collect();
+    }
+    let others = texts.iter().filter(|text| !is_document(text)).map(|text| open(text, choice));
+    let together: Box<dyn Source> = Box::new(files::Files::of_documents(&documents, choice));
+    others.chain([Ok(together)]).collect()
 }
 
 /// The source that a user's words stand for.

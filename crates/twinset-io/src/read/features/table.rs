@@ -133,32 +133,28 @@ fn for_each_block<R: Read + Send, E: From<Error> + Send>(
     failed: impl Fn(io::Error) -> E + Sync,
     mut visit: impl FnMut(Vec<Batch>) -> Result<(), E> + Send,
 ) -> Result<BadRows, E> {
-    let mut next = |first: Option<RowBlock>| -> Result<(Vec<RowBlock>, BadRows), E> {
+    let mut next = |first: Option<RowBlock>| -> Result<(Vec<Batch>, BadRows), E> {
         let (mut blocks, mut bad) = (Vec::from_iter(first), BadRows::default());
         while blocks.len() < GROUP
             && let Some(block) = cutter.next_block(&mut bad).map_err(&failed)?
         {
             blocks.push(block);
         }
-        Ok((blocks, bad))
+        let parse = |block: RowBlock| block.parse(is_wanted.len(), is_wanted, dialect);
+        let (batches, of_blocks): (Vec<Batch>, Vec<BadRows>) = blocks.into_par_iter().map(parse).unzip();
+        let mut all = BadRows::default();
+        of_blocks.into_iter().chain([bad]).for_each(|rows| all.extend(rows));
+        Ok((batches, all))
     };
-    let (mut blocks, mut bad) = next(first)?;
-    while !blocks.is_empty() {
+    let (mut batches, mut bad) = next(first)?;
+    while !batches.is_empty() {
         run.check().map_err(|error| E::from(error.into()))?;
-        let work = || -> Result<BadRows, E> {
-            let parse = |block: RowBlock| block.parse(is_wanted.len(), is_wanted, dialect);
-            let (batches, of_blocks): (Vec<Batch>, Vec<BadRows>) = blocks.into_par_iter().map(parse).unzip();
-            visit(batches)?;
-            let mut all = BadRows::default();
-            of_blocks.into_iter().for_each(|rows| all.extend(rows));
-            Ok(all)
-        };
-        // The next blocks are read meanwhile.
-        let (read, visited) = rayon::join(|| next(None), work);
-        bad.extend(visited?);
-        let cut;
-        (blocks, cut) = read?;
-        bad.extend(cut);
+        // The next ones are read and parsed meanwhile.
+        let (read, visited) = rayon::join(|| next(None), || visit(batches));
+        visited?;
+        let more;
+        (batches, more) = read?;
+        bad.extend(more);
     }
     Ok(bad)
 }
