@@ -69,11 +69,7 @@ fn commands_print_what_the_pages_say() {
     for page in pages() {
         // Commands of a page may build on files of earlier ones; they run in a copy, with the examples.
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("examples")).unwrap();
-        for example in std::fs::read_dir(root().join("examples")).unwrap() {
-            let example = example.unwrap().path();
-            std::fs::copy(&example, folder.path().join("examples").join(example.file_name().unwrap())).unwrap();
-        }
+        copy_folder(&root().join("examples"), &folder.path().join("examples"));
         for (command, expected) in commands(&page) {
             if command == "cargo xtask test" {
                 continue; // That is what runs this test.
@@ -94,6 +90,19 @@ fn commands_print_what_the_pages_say() {
         }
     }
     assert!(checked >= 5, "only {checked} commands were found");
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let copy = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_folder(&path, &copy);
+        } else {
+            std::fs::copy(&path, copy).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -121,7 +130,7 @@ fn links_lead_somewhere() {
 /// Paths in code spans, such as `crates/twinset/src/lib.rs` or `join/ppjoin.rs::join`, must exist.
 #[test]
 fn named_source_files_exist() {
-    let crates = ["twinset", "twinset-io", "twinset-index", "twinset-cli"];
+    let crates = ["twinset", "twinset-io", "twinset-index", "twinset-profile", "twinset-cli"];
     let folders = crates.iter().flat_map(|name| ["src", "tests"].map(|folder| format!("crates/{name}/{folder}")));
     let sources: Vec<String> = folders.chain(["crates".to_owned(), String::new()]).collect();
     for page in pages().iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
