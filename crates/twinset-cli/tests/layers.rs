@@ -30,6 +30,7 @@ const CRATES: [(&str, &[&str]); 4] = [
             "held",
             "orphans",
             "check",
+            "similar",
             "profile",
             "export",
             "saved",

@@ -46,12 +46,57 @@ pub(crate) fn candidates(
 ) -> Vec<(usize, usize)> {
     let most = features.iter().map(|feature| feature.values.len()).max().unwrap_or(0);
     let shares = Shares::new(share, most);
+    let partners = Partners::new(features, &shares);
     let of_left = |left: usize| -> Vec<(usize, usize)> {
-        let rights = (0..features.len()).filter(|&right| right != left);
+        let rights = partners.of(left).into_iter().filter(|&right| right != left);
         let found = rights.filter(|&right| may_be_within(&features[left], &features[right], &shares));
         cut(found.map(|right| (left, right)).collect())
     };
     (0..features.len()).into_par_iter().map(of_left).collect::<Vec<_>>().concat()
+}
+
+/// Who may contain whom: who has a value of it, or is so much larger that it need not show one. All others are not looked at.
+struct Partners<'a> {
+    features: &'a [Feature],
+    /// All values with the features that have them, in order.
+    values: Vec<(u64, u32)>,
+    /// Features that are not complete, by the largest values of their synopses.
+    limits: Vec<(u64, u32)>,
+    /// Of so many values none need be found.
+    silent: usize,
+}
+
+impl<'a> Partners<'a> {
+    fn new(features: &'a [Feature], shares: &Shares) -> Self {
+        let each = |(at, feature): (usize, &'a Feature)| feature.values.iter().map(move |&value| (value, at as u32));
+        let mut values: Vec<(u64, u32)> = features.iter().enumerate().flat_map(each).collect();
+        values.par_sort_unstable();
+        let open = (0..).zip(features).filter(|(_, feature)| !feature.is_complete);
+        let mut limits: Vec<(u64, u32)> =
+            open.filter_map(|(at, feature)| Some((*feature.values.last()?, at))).collect();
+        limits.sort_unstable();
+        let silent = shares.found.iter().take_while(|&&least| least == 0).count() - 1;
+        Self { features, values, limits, silent }
+    }
+
+    fn of(&self, left: usize) -> Vec<usize> {
+        let own = &self.features[left].values;
+        let mut partners: Vec<u32> = Vec::new();
+        for &value in own {
+            let start = self.values.partition_point(|&(other, _)| other < value);
+            let sharing = self.values[start..].iter().take_while(|&&(other, _)| other == value);
+            partners.extend(sharing.map(|&(_, feature)| feature));
+        }
+        // Those whose synopses end before enough values of the left have come.
+        let silent = match own.get(self.silent) {
+            Some(&value) => self.limits.partition_point(|&(limit, _)| limit < value),
+            None => self.limits.len(),
+        };
+        partners.extend(self.limits[..silent].iter().map(|&(_, feature)| feature));
+        partners.sort_unstable();
+        partners.dedup();
+        partners.into_iter().map(|feature| feature as usize).collect()
+    }
 }
 
 /// Whether a feature may be contained in another by at least this share: how many values were looked for tells, and how many

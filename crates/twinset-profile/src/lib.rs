@@ -25,6 +25,7 @@ mod recent;
 mod relation;
 mod saved;
 mod shape;
+mod similar;
 mod sorted;
 mod source;
 mod table;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use twinset::{Comparison, Input, Intervals, JoinOptions, Measure, Run, Synopses, Threshold};
+use twinset::{Intervals, Measure, Run};
 
 use crate::check::{Checker, Question};
 use crate::feature::Feature;
@@ -12,6 +12,7 @@ use crate::keys::Scorer;
 use crate::look::first_look;
 use crate::making::Making;
 use crate::relation::{Relation, RelationKind};
+use crate::similar::similar;
 use crate::source::{self, Choice, Counts, Problem, Source};
 use crate::table::Table;
 use crate::{Error, ProfileOptions, Result};
@@ -253,28 +254,7 @@ impl Profile {
         );
         keys.retain(|key| key.score >= options.score);
         contained.retain(|relation| relation.left.len() == 1);
-        let mut similar = self.similar(options, run)?;
-        // What the second look found is surer.
-        let counted: HashMap<(usize, usize), &Counts> = self
-            .answers
-            .iter()
-            .filter(|(question, _)| question.left.len() == 1)
-            .map(|(question, counts)| ((question.left[0], question.right[0]), counts))
-            .collect();
-        for relation in similar.iter_mut().filter(|relation| !relation.checked) {
-            let (left, right) = (relation.left[0], relation.right[0]);
-            let exact = [(left, right), (right, left)]
-                .iter()
-                .find_map(|pair| counted.get(pair).filter(|counts| !counts.right_is_estimate));
-            if let Some(counts) = exact {
-                relation.take_exact(
-                    counts.common as f64,
-                    self.features[left].distinct.count,
-                    self.features[right].distinct.count,
-                );
-            }
-        }
-        similar.retain(|relation| relation.similarity >= options.threshold);
+        let similar = similar(&self.features, &self.answers, options, run)?;
         let mut relations = Vec::new();
         for mut of_kind in [keys, contained, similar] {
             of_kind.iter_mut().for_each(|relation| relation.declared = self.is_declared(relation));
@@ -282,16 +262,10 @@ impl Profile {
             of_kind.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
             let mut listed: HashMap<Vec<usize>, usize> = HashMap::new();
             of_kind.retain(|relation| {
-                // Similarity has no direction: it is enough to be among the best of one side.
-                let is_either = relation.kind == RelationKind::Similar;
-                let sides = [Some(&relation.left), Some(&relation.right).filter(|_| is_either)];
-                let mut is_listed = false;
-                for side in sides.into_iter().flatten() {
-                    let count = listed.entry(side.clone()).or_insert(0);
-                    *count += 1;
-                    is_listed |= *count <= options.top;
-                }
-                is_listed
+                let count = listed.entry(relation.left.clone()).or_insert(0);
+                *count += 1;
+                // Of similar features the best of either side are there already.
+                *count <= options.top || relation.kind == RelationKind::Similar
             });
             relations.extend(of_kind);
         }
@@ -351,44 +325,6 @@ impl Profile {
         Some(relation)
     }
 
-    /// Pairs of features that have much the same values.
-    fn similar(&self, options: &ProfileOptions, run: &Run) -> Result<Vec<Relation>> {
-        let mut relations = Vec::new();
-        for is_tokens in [false, true] {
-            let members: Vec<usize> =
-                (0..self.features.len()).filter(|&feature| self.features[feature].is_tokens == is_tokens).collect();
-            let mut synopses = Synopses::new(options.size)?;
-            members.iter().for_each(|&feature| synopses.push(self.features[feature].synopsis()));
-            let threshold: Threshold = options.threshold.to_string().parse()?;
-            let joined = twinset::join(Input::Synopses(&synopses), &JoinOptions::at(threshold), run)?;
-            let mut intervals = Intervals::new(Measure::Jaccard);
-            for pair in joined.iter() {
-                let pair = pair?;
-                let (left, right) = (members[pair.left as usize], members[pair.right as usize]);
-                let comparison: Comparison = self.features[left].synopsis().compare(self.features[right].synopsis());
-                let interval = intervals.of(&comparison);
-                relations.push(Relation {
-                    kind: RelationKind::Similar,
-                    left: vec![left],
-                    right: vec![right],
-                    score: interval.similarity,
-                    similarity: interval.similarity,
-                    low: interval.low,
-                    high: interval.high,
-                    containment: comparison.value(Measure::Containment),
-                    coverage: comparison.swapped().value(Measure::Containment),
-                    checked: comparison.is_exact(),
-                    declared: false,
-                    orphans: Vec::new(),
-                    orphan_values: 0,
-                    orphan_rows: 0,
-                    evidence: Vec::new(),
-                });
-            }
-        }
-        Ok(relations)
-    }
-
     fn is_declared(&self, relation: &Relation) -> bool {
         let columns = |key: &[usize]| -> Vec<&str> {
             key.iter().map(|&feature| self.features[feature].column.as_str()).collect()
@@ -413,7 +349,7 @@ impl Profile {
 }
 
 /// For each relation of a column that is listed, so many are looked at.
-const LOOKED_AT: usize = 10;
+const LOOKED_AT: usize = 5;
 /// How well the names of two columns must tell that one refers to the other.
 const TOLD: f64 = 0.6;
 /// So many pairs of columns are tried for each pair of tables.

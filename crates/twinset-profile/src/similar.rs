@@ -1,0 +1,87 @@
+//! Features that have much the same values.
+
+use std::collections::HashMap;
+
+use twinset::{Input, Intervals, JoinOptions, Measure, Run, Synopses, Threshold};
+
+use crate::check::Question;
+use crate::feature::Feature;
+use crate::relation::{Relation, RelationKind};
+use crate::source::Counts;
+use crate::{ProfileOptions, Result};
+
+/// For each feature the most similar others, by their synopses; exact where the second look has counted both.
+pub(crate) fn similar(
+    features: &[Feature],
+    answers: &[(Question, Counts)],
+    options: &ProfileOptions,
+    run: &Run,
+) -> Result<Vec<Relation>> {
+    let counted: HashMap<(usize, usize), &Counts> = answers
+        .iter()
+        .filter(|(question, counts)| question.left.len() == 1 && !counts.right_is_estimate)
+        .map(|(question, counts)| ((question.left[0], question.right[0]), counts))
+        .collect();
+    let mut intervals = Intervals::new(Measure::Jaccard);
+    let mut relations = Vec::new();
+    for (left, right) in most_similar(features, options, run)? {
+        let (own, other) = (&features[left], &features[right]);
+        let comparison = own.synopsis().compare(other.synopsis());
+        let interval = intervals.of(&comparison);
+        let mut relation = Relation {
+            kind: RelationKind::Similar,
+            left: vec![left],
+            right: vec![right],
+            score: interval.similarity,
+            similarity: interval.similarity,
+            low: interval.low,
+            high: interval.high,
+            containment: comparison.value(Measure::Containment),
+            coverage: comparison.swapped().value(Measure::Containment),
+            checked: comparison.is_exact(),
+            declared: false,
+            orphans: Vec::new(),
+            orphan_values: 0,
+            orphan_rows: 0,
+            evidence: Vec::new(),
+        };
+        let known = [(left, right), (right, left)].iter().find_map(|pair| counted.get(pair));
+        if let Some(counts) =
+            known.filter(|_| !relation.checked && own.distinct.is_exact() && other.distinct.is_exact())
+        {
+            relation.take_exact(counts.common as f64, own.distinct.count, other.distinct.count);
+        }
+        if relation.similarity >= options.threshold {
+            relations.push(relation);
+        }
+    }
+    Ok(relations)
+}
+
+/// Pairs at or above the threshold that are among the best of one of the two. Thousands of columns with the same few values have
+/// millions of pairs, of which no more is kept until then.
+fn most_similar(features: &[Feature], options: &ProfileOptions, run: &Run) -> Result<Vec<(usize, usize)>> {
+    let threshold: Threshold = options.threshold.to_string().parse()?;
+    let mut pairs: Vec<(f64, u32, u32)> = Vec::new();
+    for is_tokens in [false, true] {
+        let members: Vec<u32> =
+            (0..features.len()).filter(|&at| features[at].is_tokens == is_tokens).map(|at| at as u32).collect();
+        let mut synopses = Synopses::new(options.size)?;
+        members.iter().for_each(|&feature| synopses.push(features[feature as usize].synopsis()));
+        let joined = twinset::join(Input::Synopses(&synopses), &JoinOptions::at(threshold), run)?;
+        for pair in joined.iter() {
+            let pair = pair?;
+            pairs.push((pair.value, members[pair.left as usize], members[pair.right as usize]));
+        }
+    }
+    pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut listed = vec![0_usize; features.len()];
+    pairs.retain(|&(_, left, right)| {
+        let sides = [left, right].map(|side| {
+            listed[side as usize] += 1;
+            listed[side as usize] <= options.top
+        });
+        sides[0] || sides[1]
+    });
+    Ok(pairs.into_iter().map(|(_, left, right)| (left as usize, right as usize)).collect())
+}
