@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use twinset::{TokenKind, TokenOptions};
+use twinset::{Threshold, TokenKind, TokenOptions};
 use twinset_io::{ByteSize, Format, ReadOptions};
 
 use crate::source::Choice;
@@ -18,12 +18,12 @@ pub struct ProfileOptions {
     /// List pairs of columns whose Jaccard similarity is at least T
     #[cfg_attr(
         feature = "clap",
-        arg(long, short, value_name = "T", default_value_t = 0.8, help_heading = "Relations")
+        arg(long, short, value_name = "T", default_value = "0.8", help_heading = "Relations")
     )]
-    pub threshold: f64,
+    pub threshold: Threshold,
     /// List columns of which at least this share of the values is in another
-    #[cfg_attr(feature = "clap", arg(long, value_name = "C", default_value_t = 0.9, help_heading = "Relations"))]
-    pub containment: f64,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "C", default_value = "0.9", help_heading = "Relations"))]
+    pub containment: Threshold,
     /// List foreign keys with at least this score
     #[cfg_attr(feature = "clap", arg(long, value_name = "S", default_value_t = 0.5, help_heading = "Relations"))]
     pub score: f64,
@@ -90,12 +90,17 @@ pub struct ProfileOptions {
     pub tokens: TokenOptions,
 }
 
+/// A share that is written here.
+fn share(text: &str) -> Threshold {
+    text.parse().expect("a decimal is a threshold")
+}
+
 impl Default for ProfileOptions {
     fn default() -> Self {
         let read = ReadOptions::default();
         Self {
-            threshold: 0.8,
-            containment: 0.9,
+            threshold: share("0.8"),
+            containment: share("0.9"),
             score: 0.5,
             top: 10,
             no_check: false,
@@ -125,7 +130,7 @@ impl ProfileOptions {
     /// Refuses what makes no sense.
     pub(crate) fn check(&self) -> Result<()> {
         for (name, value) in [("threshold", self.threshold), ("containment", self.containment)] {
-            if !(value > 0.0 && value <= 1.0) {
+            if !(value.as_f64() > 0.0 && value.as_f64() <= 1.0) {
                 return Err(Error::Usage(format!("--{name} {value}: a share lies above 0 and is at most 1")));
             }
         }

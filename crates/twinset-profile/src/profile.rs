@@ -176,7 +176,7 @@ impl Profile {
     fn questions(&self, options: &ProfileOptions) -> Vec<Question> {
         let scorer = Scorer::new(&self.features, &self.tables);
         let cut = |pairs| self.most_promising(pairs, &scorer, options.top);
-        let pairs = inclusion::candidates(&self.features, options.containment, cut);
+        let pairs = inclusion::candidates(&self.features, options.containment.as_f64(), cut);
         let single = pairs.iter().map(|&(left, right)| Question { left: vec![left], right: vec![right] });
         let composite = composites(&self.features, &self.tables, &scorer, &pairs);
         single.chain(composite.into_iter().filter(|_| !options.no_check)).collect()
@@ -220,7 +220,7 @@ impl Profile {
                 features: &self.features,
                 making,
                 run,
-                share: options.containment,
+                share: options.containment.as_f64(),
                 problems: Vec::new(),
                 distinct: BTreeMap::new(),
             };
@@ -245,7 +245,7 @@ impl Profile {
         self.answers = all.filter_map(|(question, counts)| Some((question, counts?))).collect();
         let mut contained = Vec::new();
         for (question, counts) in &answered {
-            contained.extend(self.contained(question, counts.as_ref(), options.containment));
+            contained.extend(self.contained(question, counts.as_ref(), options.containment.as_f64()));
         }
         let scorer = Scorer::new(&self.features, &self.tables);
         let mut keys = scorer.foreign_keys(&contained);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use twinset::{Input, Intervals, JoinOptions, Measure, Run, Synopses, Threshold};
+use twinset::{Input, Intervals, JoinOptions, Measure, Run, Synopses};
 
 use crate::check::Question;
 use crate::feature::Feature;
@@ -51,7 +51,7 @@ pub(crate) fn similar(
         {
             relation.take_exact(counts.common as f64, own.distinct.count, other.distinct.count);
         }
-        if relation.similarity >= options.threshold {
+        if relation.similarity >= options.threshold.as_f64() {
             relations.push(relation);
         }
     }
@@ -61,14 +61,13 @@ pub(crate) fn similar(
 /// Pairs at or above the threshold that are among the best of one of the two. Thousands of columns with the same few values have
 /// millions of pairs, of which no more is kept until then.
 fn most_similar(features: &[Feature], options: &ProfileOptions, run: &Run) -> Result<Vec<(usize, usize)>> {
-    let threshold: Threshold = options.threshold.to_string().parse()?;
     let mut pairs: Vec<(f64, u32, u32)> = Vec::new();
     for is_tokens in [false, true] {
         let members: Vec<u32> =
             (0..features.len()).filter(|&at| features[at].is_tokens == is_tokens).map(|at| at as u32).collect();
         let mut synopses = Synopses::new(options.size)?;
         members.iter().for_each(|&feature| synopses.push(features[feature as usize].synopsis()));
-        let joined = twinset::join(Input::Synopses(&synopses), &JoinOptions::at(threshold), run)?;
+        let joined = twinset::join(Input::Synopses(&synopses), &JoinOptions::at(options.threshold), run)?;
         for pair in joined.iter() {
             let pair = pair?;
             pairs.push((pair.value, members[pair.left as usize], members[pair.right as usize]));

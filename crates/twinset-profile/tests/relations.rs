@@ -196,7 +196,7 @@ fn similar_columns_are_those_of_the_definition() {
         })
         .collect();
     write(folder.path(), "t", &columns);
-    let found = read(folder.path(), &ProfileOptions { threshold: 0.7, ..all() }, &Run::default());
+    let found = read(folder.path(), &ProfileOptions { threshold: "7/10".parse().unwrap(), ..all() }, &Run::default());
     let sets = sets(&BTreeMap::from([("t".to_owned(), columns)]));
     let mut expected = BTreeMap::new();
     for (left, own) in &sets {
