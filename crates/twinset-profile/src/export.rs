@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::relation::{Relation, RelationKind};
+use crate::source::{quoted, quoted_table};
 use crate::table::Table;
 use crate::{Feature, Profile};
 
@@ -58,11 +59,6 @@ impl Profile {
         let mut text =
             "-- Foreign keys that `twinset profile` found, best first. Look at them before you run this. SQLite\n-- knows keys only where tables are created; MySQL wants SET sql_mode = 'ANSI' for these quotes.\n"
             .to_owned();
-        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-        let table_name = |table: &Table| {
-            let schema = table.schema.as_ref().map(|schema| format!("{}.", quoted(schema))).unwrap_or_default();
-            format!("{schema}{}", quoted(&table.name))
-        };
         for key in self.best_keys() {
             let (left, right) = (self.table_of(&key.left), self.table_of(&key.right));
             if left.is_xml() || right.is_xml() {
@@ -86,9 +82,9 @@ impl Profile {
             notes.extend(holds.map(str::to_owned));
             let statement = format!(
                 "ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {} ({});",
-                table_name(left),
+                quoted_table(left),
                 columns(&key.left),
-                table_name(right),
+                quoted_table(right),
                 columns(&key.right)
             );
             // What stands in a comment must not end it.

@@ -9,7 +9,7 @@ use crate::feature::Feature;
 use crate::inclusion::{self, Shares};
 use crate::look::first_look;
 use crate::making::Making;
-use crate::source::{self};
+use crate::source;
 use crate::{Error, ProfileOptions, Result, SavedProfile};
 
 /// A feature that resembles a column.

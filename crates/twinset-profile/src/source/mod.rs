@@ -8,6 +8,8 @@ mod sql;
 mod sqlite;
 mod tls;
 
+pub(crate) use sql::{quoted, quoted_table};
+
 use std::path::Path;
 use std::time::Duration;
 

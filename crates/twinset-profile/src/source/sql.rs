@@ -4,12 +4,12 @@ use super::{ORPHANS, Sides};
 use crate::table::Table;
 
 /// A name in quotes; quotes in it are doubled.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// A table with its schema, in quotes.
-pub(super) fn quoted_table(table: &Table) -> String {
+pub(crate) fn quoted_table(table: &Table) -> String {
     let schema = table.schema.as_ref().map(|schema| format!("{}.", quoted(schema)));
     format!("{}{}", schema.unwrap_or_default(), quoted(&table.name))
 }
