@@ -261,7 +261,7 @@ impl Checker<'_> {
             let (features, making) = (self.features, self.making);
             let wanted = keys.iter().flat_map(|(key, _)| key).map(|&feature| features[feature].position);
             let is_read = self.read(table, &wanted.collect(), |batches| {
-                keys.par_iter_mut().for_each(|(key, held)| {
+                keys.par_iter_mut().with_max_len(1).for_each(|(key, held)| {
                     batches.iter().for_each(|batch| held.add(batch, key, features, making, part));
                 });
             })?;

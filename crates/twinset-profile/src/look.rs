@@ -31,7 +31,7 @@ pub(crate) fn first_look(
                 names.push(name.clone());
             }
         }
-        collectors.par_iter_mut().enumerate().for_each(|(column, collector)| {
+        collectors.par_iter_mut().with_max_len(1).enumerate().for_each(|(column, collector)| {
             batches.iter().flat_map(|batch| batch.values(column)).for_each(|value| collector.add(value, making));
         });
         Ok(())

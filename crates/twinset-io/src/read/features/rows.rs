@@ -52,10 +52,10 @@ pub struct BadRows {
 }
 
 impl BadRows {
-    fn add(&mut self, line: u64, reason: impl FnOnce() -> String) {
+    fn add(&mut self, line: impl FnOnce() -> u64, reason: impl FnOnce() -> String) {
         self.count += 1;
         if self.first.is_none() {
-            self.first = Some((line, reason()));
+            self.first = Some((line(), reason()));
         }
     }
 
@@ -78,7 +78,7 @@ impl<R: Read> RowCutter<R> {
             State::Parsed(mut blocks) => {
                 let Some((rows, bad_rows)) = blocks.next_block()? else { return Ok(None) };
                 for row in bad_rows {
-                    bad.add(row.line + self.next_line - 1, || row.reason);
+                    bad.add(|| row.line + self.next_line - 1, || row.reason);
                 }
                 let (bytes, ends, mut rows) = rows.into_parts();
                 rows.iter_mut().for_each(|(line, _)| *line += self.next_line - 1);
@@ -122,12 +122,13 @@ impl<R: Read> RowCutter<R> {
             }
             if ended {
                 let reason = "a quote in this row is never closed; close it, or double it if it belongs to the text";
-                bad.add(self.next_line, || reason.to_owned());
+                bad.add(|| self.next_line, || reason.to_owned());
                 return Ok(None);
             }
             if bytes.len() as u64 > self.dialect.largest {
                 let largest = self.dialect.largest;
-                bad.add(self.next_line, || {
+                let line = self.next_line;
+                bad.add(|| line, || {
                     format!(
                         "the row that starts here is longer than {largest} bytes; a quote may be left open, or --max-record too \
                          small; nothing after it was read"
@@ -274,6 +275,8 @@ fn field(bytes: &mut [u8], at: usize, dialect: Dialect) -> (Cell, Next) {
             bytes[to] = b'"';
             (from, to) = (from + 2, to + 1);
         }
+        // What is left of it holds no line ends, as these are counted.
+        bytes[to..from].fill(b' ');
         let mut after = (from + 1).min(bytes.len());
         if bytes.get(after) == Some(&b'\r') {
             after += 1;
@@ -330,29 +333,34 @@ impl<'a> Parser<'a> {
     }
 
     fn raw(mut self, first_line: u64, dialect: Dialect) -> (Batch, BadRows) {
-        let (mut at, mut line) = (0, first_line);
+        let mut at = 0;
         let mut row: Vec<Cell> = Vec::with_capacity(self.columns);
         while at < self.batch.bytes.len() {
             row.clear();
-            let (start, mut lines) = (at, 1);
+            let start = at;
             loop {
                 let (cell, next) = field(&mut self.batch.bytes, at, dialect);
                 row.push(cell);
-                if cell.start as usize > at && cell != Cell::NONE {
-                    // What is quoted can hold line ends.
-                    lines += memchr_iter(b'\n', &self.batch.bytes[cell.start as usize..cell.end as usize]).count();
-                }
                 at = next.at;
                 if next.is_row_end {
                     break;
                 }
             }
-            if row.len() > 1 || row[0].end > row[0].start || row[0].start as usize > start || dialect.has_nulls {
-                self.row(&row, line);
+            if start == 0 {
+                self.reserve(self.batch.bytes.len() / at.max(self.columns) + 1);
             }
-            line += lines as u64;
+            if row.len() > 1 || row[0].end > row[0].start || row[0].start as usize > start || dialect.has_nulls {
+                self.row(&row, |bytes| first_line + memchr_iter(b'\n', &bytes[..start]).count() as u64);
+            }
         }
         (self.batch, self.bad)
+    }
+
+    /// Makes room for so many rows.
+    fn reserve(&mut self, rows: usize) {
+        for (cells, wanted) in self.batch.cells.iter_mut().zip(self.wanted) {
+            cells.reserve_exact(if *wanted { rows } else { 0 });
+        }
     }
 
     fn parsed(mut self, ends: &[usize], rows: &[(u64, usize)]) -> (Batch, BadRows) {
@@ -365,24 +373,28 @@ impl<'a> Parser<'a> {
                 start = end;
             }
             first = last;
-            self.row(&row, line);
+            self.row(&row, |_| line);
         }
         (self.batch, self.bad)
     }
 
-    fn row(&mut self, row: &[Cell], line: u64) {
+    /// Takes a row in. Its line is asked for only if the row is bad.
+    fn row(&mut self, row: &[Cell], line: impl FnOnce(&[u8]) -> u64) {
         let columns = self.columns;
         if row.len() != columns {
             let fields = row.len();
             let plural = |count| if count == 1 { "field" } else { "fields" };
-            self.bad.add(line, || format!("this row has {fields} {}, and the header {columns}", plural(fields)));
+            self.bad.add(
+                || line(&self.batch.bytes),
+                || format!("this row has {fields} {}, and the header {columns}", plural(fields)),
+            );
             return;
         }
         let bytes = &self.batch.bytes;
         let text =
             |cell: &Cell| std::str::from_utf8(bytes.get(cell.start as usize..cell.end as usize).unwrap_or_default());
         if !self.is_utf8 && row.iter().any(|cell| text(cell).is_err()) {
-            self.bad.add(line, || NOT_UTF8.to_owned());
+            self.bad.add(|| line(&self.batch.bytes), || NOT_UTF8.to_owned());
             return;
         }
         for ((cell, cells), wanted) in row.iter().zip(&mut self.batch.cells).zip(self.wanted) {
