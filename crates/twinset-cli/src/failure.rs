@@ -37,6 +37,9 @@ fn is_usage(error: &anyhow::Error) -> bool {
                 | TooFewTrees { .. }
         )
     };
+    if let Some(twinset_server::Error::Usage(_)) = error.downcast_ref() {
+        return true;
+    }
     match error.downcast_ref::<twinset_index::Error>() {
         Some(twinset_index::Error::Usage(_)) => return true,
         Some(twinset_index::Error::Library(error)) => return is_library_usage(error),

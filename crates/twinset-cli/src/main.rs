@@ -11,6 +11,7 @@ mod profile;
 mod progress;
 mod report;
 mod search;
+mod serve;
 mod session;
 mod sketch;
 mod stream;
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "Examples:
   twinset dedup docs.jsonl --threshold 0.8 --output kept.jsonl
   twinset explain titles.tsv 3 17 --threshold 0.7
   twinset profile exports/ --report profile.html
+  twinset serve --demo
 
 Run `twinset COMMAND --help` for the options of a command and more examples.";
 
@@ -46,6 +48,7 @@ enum Command {
     Tune(tune::Tune),
     Index(index::Index),
     Profile(profile::Profile),
+    Serve(serve::Serve),
     Generate(generate::Generate),
     /// Prints a script that completes commands and options in a shell
     #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Tune(tune) => tune.run(),
         Command::Index(index) => index.run(),
         Command::Profile(profile) => profile.run(),
+        Command::Serve(serve) => serve.run(),
         Command::Generate(generate) => generate.run(),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -8,7 +8,7 @@ thread_local! {
 }
 
 /// Runs some work; `None` if it panics.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     let before = GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work)).ok();
     GUARDED.set(before);

@@ -22,7 +22,7 @@ pub mod write;
 
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
-pub use guard::is_guarded;
+pub use guard::{guarded, is_guarded};
 pub use ids::Ids;
 pub use load::{Collection, Content, Copies, Held, Keeping, are_rdf, load, tokens_for};
 pub use read::{Format, ReadOptions};

@@ -1,7 +1,30 @@
 //! What differs between two texts, word by word.
 
+use std::time::Duration;
+
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};
+
+/// So long it is sought what differs least; what is left then is taken for different.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Both texts, each with what the other one has not marked.
+pub fn side_by_side(first: &str, second: &str) -> (Markup, Markup) {
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_words(first, second);
+    let side = |own: ChangeTag| {
+        html! {
+            @for change in diff.iter_all_changes() {
+                @match change.tag() {
+                    ChangeTag::Equal => (change.value()),
+                    tag if tag != own => {},
+                    ChangeTag::Delete => del { (change.value()) },
+                    _ => ins { (change.value()) },
+                }
+            }
+        }
+    };
+    (side(ChangeTag::Delete), side(ChangeTag::Insert))
+}
 
 /// The second text, with what the first one has instead struck out and what it has in addition marked.
 pub fn word_diff(first: &str, second: &str) -> Markup {

@@ -46,13 +46,17 @@ pub(super) fn parse(page: &Page, line: u64, fields: &Fields, how: PageText) -> R
     if page.kind == PageKind::Plain {
         return fields.record(&[Cow::Owned(page.url.clone()), Cow::Borrowed(""), Cow::Owned(html.into_owned())], line);
     }
-    if let Some(depth) = Some(depth(&html)).filter(|&depth| depth > DEEPEST) {
-        return Err(bad(format!("the page's elements lie {depth} deep in each other, and at most {DEEPEST} are read")));
+    let (title, text) = title_and_text(&html, how).map_err(bad)?;
+    fields.record(&[Cow::Owned(page.url.clone()), Cow::Owned(title), Cow::Owned(text)], line)
+}
+
+/// The title and the text of a page; the reason if it cannot be understood.
+pub fn title_and_text(html: &str, how: PageText) -> Result<(String, String), String> {
+    if let Some(depth) = Some(depth(html)).filter(|&depth| depth > DEEPEST) {
+        return Err(format!("the page's elements lie {depth} deep in each other, and at most {DEEPEST} are read"));
     }
     // Pages are what anybody may have written.
-    let extracted = guarded(|| extract(&html, how));
-    let (title, text) = extracted.ok_or_else(|| bad("the page cannot be understood".to_owned()))?;
-    fields.record(&[Cow::Owned(page.url.clone()), Cow::Owned(title), Cow::Owned(text)], line)
+    guarded(|| extract(html, how)).ok_or_else(|| "the page cannot be understood".to_owned())
 }
 
 fn extract(html: &str, how: PageText) -> (String, String) {

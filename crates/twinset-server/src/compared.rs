@@ -1,0 +1,87 @@
+//! What is compared of an article: as an RDF resource, it has its words and the entities that it mentions.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use twinset::{TokenHasher, TokenOptions, token_hash};
+
+use crate::Result;
+use crate::article::Entity;
+
+/// What articles are compared by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compare {
+    /// Who and what they mention.
+    Entities,
+    /// Their words.
+    Text,
+    /// Both.
+    #[default]
+    Both,
+}
+
+impl FromStr for Compare {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "entities" => Ok(Self::Entities),
+            "text" => Ok(Self::Text),
+            "both" => Ok(Self::Both),
+            _ => Err(format!("`{text}` cannot be compared: entities, text or both")),
+        }
+    }
+}
+
+impl fmt::Display for Compare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Entities => "entities",
+            Self::Text => "text",
+            Self::Both => "both",
+        })
+    }
+}
+
+/// Turns articles into sets of terms, as hashes that mean the same for ever.
+pub(crate) struct Comparer {
+    compare: Compare,
+    hasher: TokenHasher,
+}
+
+impl Comparer {
+    pub(crate) fn new(compare: Compare) -> Result<Self> {
+        Ok(Self { compare, hasher: TokenHasher::new(&TokenOptions::default())? })
+    }
+
+    /// The terms of an article: “word, literal” for each word and its repeats, “mentions, name” for each entity.
+    pub(crate) fn terms(&self, title: &str, text: &str, entities: &[Entity]) -> Result<Vec<u64>> {
+        let mut terms = match self.compare {
+            Compare::Entities => Vec::new(),
+            Compare::Text | Compare::Both => self.hasher.hashes(&format!("{title}\n{text}"))?,
+        };
+        if self.compare != Compare::Text {
+            let mentions =
+                |entity: &Entity| token_hash(format!("mentions\0{}", entity.name.to_lowercase()).as_bytes(), 1);
+            terms.extend(entities.iter().map(mentions));
+            terms.sort_unstable();
+            terms.dedup();
+        }
+        Ok(terms)
+    }
+}
+
+/// How many terms two sorted sets share, and how many they have together.
+pub(crate) fn shared(x: &[u64], y: &[u64]) -> (usize, usize) {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < x.len() && j < y.len() {
+        match x[i].cmp(&y[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, common) = (i + 1, j + 1, common + 1),
+        }
+    }
+    (common, x.len() + y.len() - common)
+}

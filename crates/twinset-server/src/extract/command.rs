@@ -1,0 +1,137 @@
+//! A program of the user's that finds entities: it reads a line of JSON for each article, and writes one.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::article::{Entity, EntityKind};
+use crate::{Error, Result};
+
+/// A program that runs as long as the service, and is started again when it fails.
+pub(super) struct Program {
+    command: String,
+    running: Mutex<Option<Running>>,
+}
+
+struct Running {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+#[derive(Serialize)]
+struct Question<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    entities: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    #[serde(default)]
+    kind: Option<EntityKind>,
+}
+
+/// It may take so long for an article, so much memory, and so many bytes for an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+const MEMORY_KILOBYTES: u64 = 2 << 20;
+const LONGEST: u64 = 1 << 20;
+
+impl Program {
+    /// Starts the program, to see whether it can be.
+    pub(super) fn start(command: &str) -> Result<Self> {
+        let running = Running::start(command)
+            .map_err(|error| Error::Usage(format!("--extractor {command}: it cannot be started: {error}")))?;
+        Ok(Self { command: command.to_owned(), running: Mutex::new(Some(running)) })
+    }
+
+    /// What the program says of an article.
+    pub(super) fn entities(&self, title: &str, text: &str) -> Result<Vec<Entity>, String> {
+        let mut place = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut running = match place.take() {
+            Some(running) => running,
+            None => Running::start(&self.command).map_err(|error| error.to_string())?,
+        };
+        let answer = running.ask(&Question { title, text })?;
+        *place = Some(running);
+        let named = |named: Named| Entity { name: named.name, kind: named.kind.unwrap_or(EntityKind::Other) };
+        Ok(answer.entities.into_iter().map(named).collect())
+    }
+}
+
+impl Running {
+    fn start(command: &str) -> std::io::Result<Self> {
+        let mut child = Command::new("sh")
+            .args(["-c", &format!("ulimit -v {MEMORY_KILOBYTES}; {command}")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(std::io::Error::other("it has no standard input and output"));
+        };
+        let (sender, lines) = sync_channel(1);
+        std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            loop {
+                let mut line = Vec::new();
+                let is_line = output.by_ref().take(LONGEST).read_until(b'\n', &mut line).is_ok() && !line.is_empty();
+                if !is_line || sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self { child, input, lines })
+    }
+
+    /// Asks, and waits for the answer. Who has failed once is not asked again.
+    fn ask(&mut self, question: &Question<'_>) -> Result<Answer, String> {
+        let mut line = serde_json::to_vec(question).map_err(|error| error.to_string())?;
+        line.push(b'\n');
+        self.input.write_all(&line).and_then(|()| self.input.flush()).map_err(|error| error.to_string())?;
+        let answer = self.lines.recv_timeout(PATIENCE).map_err(|_| "it gave no answer in time".to_owned())?;
+        serde_json::from_str(&answer).map_err(|error| format!("its answer cannot be read: {error}"))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_asked_and_started_again_when_it_fails() {
+        let command = r#"while read line; do case "$line" in *secret*) exit 1;; esac; echo '{"entities": [{"name": "Ada", "kind": "person"}, {"name": "X"}]}'; done"#;
+        let program = Program::start(command).unwrap();
+        let expected = [("Ada", EntityKind::Person), ("X", EntityKind::Other)];
+        let ask = |text: &str| {
+            let found = program.entities("t", text);
+            found.map(|found| found.into_iter().map(|entity| (entity.name, entity.kind)).collect::<Vec<_>>())
+        };
+        let expected: Vec<_> = expected.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
+        assert_eq!(ask("one").unwrap(), expected);
+        assert_eq!(ask("two").unwrap(), expected);
+        ask("secret").unwrap_err();
+        assert_eq!(ask("three").unwrap(), expected);
+    }
+
+    #[test]
+    fn an_answer_that_is_no_json_is_told() {
+        let program = Program::start("while read line; do echo nonsense; done").unwrap();
+        assert!(program.entities("t", "x").unwrap_err().contains("cannot be read"));
+    }
+}

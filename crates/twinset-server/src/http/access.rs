@@ -1,0 +1,191 @@
+//! Who may do what: without keys everyone on this machine, with keys those who show one.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use axum::extract::{Form, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use rand::Rng;
+use serde::Deserialize;
+use subtle::ConstantTimeEq;
+
+use super::Service;
+use super::failure::Failure;
+use crate::{Error, Result};
+
+/// What someone may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Right {
+    Read,
+    Write,
+}
+
+/// The keys of a service, and who has logged in with them.
+pub(crate) struct Keys {
+    read: String,
+    write: String,
+    sessions: Mutex<HashMap<String, Right>>,
+}
+
+/// A key has so many characters at least.
+const SHORTEST: usize = 16;
+/// So many can be logged in at a time.
+const SESSIONS: usize = 1000;
+const COOKIE: &str = "twinset";
+
+impl Keys {
+    /// Reads a file with the lines `read KEY` and `write KEY`.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let fail = |reason: String| Error::Usage(format!("--key-file {}: {reason}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+        let key = |name: &str| -> Result<String> {
+            let lines = text.lines().filter_map(|line| line.split_once(char::is_whitespace));
+            let key = lines.filter(|(own, _)| *own == name).map(|(_, key)| key.trim().to_owned()).next();
+            key.filter(|key| key.len() >= SHORTEST).ok_or_else(|| {
+                fail(format!("it needs a line `{name} KEY` with a key of at least {SHORTEST} characters"))
+            })
+        };
+        let (read, write) = (key("read")?, key("write")?);
+        if read == write {
+            return Err(fail("the two keys must differ".to_owned()));
+        }
+        Ok(Self { read, write, sessions: Mutex::default() })
+    }
+
+    /// What a key allows. Comparing takes as long whatever is wrong with it.
+    fn right_of(&self, key: &str) -> Option<Right> {
+        let is = |own: &str| bool::from(own.as_bytes().ct_eq(key.as_bytes()));
+        match (is(&self.read), is(&self.write)) {
+            (_, true) => Some(Right::Write),
+            (true, _) => Some(Right::Read),
+            _ => None,
+        }
+    }
+
+    fn right_of_request(&self, headers: &HeaderMap) -> Option<Right> {
+        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        if let Some(key) = bearer {
+            return self.right_of(key.trim());
+        }
+        let session = cookie(headers)?;
+        self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(session).copied()
+    }
+
+    fn begin(&self, right: Right) -> String {
+        let mut random = [0u8; 32];
+        rand::rng().fill_bytes(&mut random);
+        let session: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if sessions.len() >= SESSIONS {
+            sessions.clear();
+        }
+        sessions.insert(session.clone(), right);
+        session
+    }
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies
+        .flat_map(|cookies| cookies.split(';'))
+        .find_map(|cookie| cookie.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+}
+
+/// Lets a request through if it may be made.
+pub(super) async fn check(State(service): State<Service>, request: Request, next: Next) -> Response {
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().path() == "/api/similar";
+    let path = request.uri().path();
+    // A page of another site must not write through the reader's browser.
+    let is_foreign =
+        request.headers().get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
+    if !is_reading && is_foreign {
+        return Failure::new(StatusCode::FORBIDDEN, "this came from the page of another site").into_response();
+    }
+    if let Some(host) = request.headers().get(header::HOST).and_then(|host| host.to_str().ok())
+        && service.keys.is_none()
+        && !is_local(host)
+    {
+        // A name of another site that leads here would otherwise let its pages read everything.
+        return Failure::new(StatusCode::FORBIDDEN, "without keys the service answers to localhost alone")
+            .into_response();
+    }
+    let Some(keys) = &service.keys else { return next.run(request).await };
+    if path == "/login" || path.starts_with("/assets/") || path == "/api/health" {
+        return next.run(request).await;
+    }
+    let needed = if is_reading { Right::Read } else { Right::Write };
+    match keys.right_of_request(request.headers()) {
+        Some(right) if right >= needed => next.run(request).await,
+        Some(_) => Failure::new(StatusCode::FORBIDDEN, "this key may read, and this needs the one that may write")
+            .into_response(),
+        None if path.starts_with("/api") || path == "/metrics" => {
+            let failure = Failure::new(StatusCode::UNAUTHORIZED, "send a key: `Authorization: Bearer KEY`");
+            ([(header::WWW_AUTHENTICATE, "Bearer")], failure).into_response()
+        }
+        None => Redirect::to("/login").into_response(),
+    }
+}
+
+/// Whether a host is this machine.
+fn is_local(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[derive(Deserialize)]
+pub(super) struct Login {
+    key: String,
+}
+
+/// Begins a session with a key.
+pub(super) async fn log_in(State(service): State<Service>, Form(login): Form<Login>) -> Response {
+    let Some(keys) = &service.keys else { return Redirect::to("/").into_response() };
+    match keys.right_of(login.key.trim()) {
+        Some(right) => {
+            let cookie = format!("{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000", keys.begin(right));
+            ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response()
+        }
+        None => (StatusCode::UNAUTHORIZED, super::pages::login_page(true)).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_and_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        std::fs::write(&path, "read 0123456789abcdef\nwrite fedcba9876543210\n").unwrap();
+        let keys = Keys::read(&path).unwrap();
+        assert_eq!(keys.right_of("0123456789abcdef"), Some(Right::Read));
+        assert_eq!(keys.right_of("fedcba9876543210"), Some(Right::Write));
+        assert_eq!(keys.right_of("fedcba987654321"), None);
+        assert_eq!(keys.right_of(""), None);
+        for bad in [
+            "read 0123456789abcdef\n",
+            "read short\nwrite fedcba9876543210",
+            "read 0123456789abcdef\nwrite 0123456789abcdef",
+        ] {
+            std::fs::write(&path, bad).unwrap();
+            assert!(Keys::read(&path).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_local() {
+        for host in ["localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:8080", "127.1.2.3"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in ["example.com", "localhost.example.com", "10.0.0.1", "127.0.0.1.nip.io", "[::2]:1", ""] {
+            assert!(!is_local(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a failure looks like over HTTP: always the same JSON, or a page for people.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::Error;
+
+/// Why a request failed.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Failure {
+    /// What went wrong, and what to do.
+    pub(crate) error: String,
+    #[serde(skip)]
+    pub(crate) status: StatusCode,
+}
+
+impl Failure {
+    pub(crate) fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self { error: error.into(), status }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let status = match &error {
+            Error::Request(_) | Error::Usage(_) => StatusCode::BAD_REQUEST,
+            Error::Missing(_) => StatusCode::NOT_FOUND,
+            Error::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Storage { reason, .. } if reason.contains("disk is full") => StatusCode::INSUFFICIENT_STORAGE,
+            Error::Storage { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            Error::Index(twinset_index::Error::Usage(_) | twinset_index::Error::Library(_)) => StatusCode::BAD_REQUEST,
+            Error::Index(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        if status.is_server_error() {
+            tracing::error!(%error, "a request failed");
+        }
+        Self::new(status, error.to_string())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        (self.status, Json(self)).into_response()
+    }
+}
+
+pub(super) async fn not_found() -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, "there is nothing here; the API is described at /api/openapi.json")
+}
+
+pub(super) async fn not_allowed() -> Failure {
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this cannot be done here; the API is described at /api/openapi.json")
+}

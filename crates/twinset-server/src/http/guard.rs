@@ -1,0 +1,54 @@
+//! Around every request: a limit of time, headers that keep browsers strict, and counts.
+
+use std::time::Instant;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::failure::Failure;
+use super::{PATIENCE, Service};
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Ends what takes too long, and answers every failure in the same way.
+pub(super) async fn protect(State(service): State<Service>, request: Request, next: Next) -> Response {
+    let begin = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let is_api = path.starts_with("/api");
+    let answer = tokio::time::timeout(PATIENCE, next.run(request)).await;
+    let mut response = match answer {
+        Ok(response) => response,
+        Err(_) => Failure::new(StatusCode::REQUEST_TIMEOUT, "this took too long; send it faster, or ask for less")
+            .into_response(),
+    };
+    // Layers below answer in plain text.
+    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    let status = response.status();
+    if is_api && !is_json && (status.is_client_error() || status.is_server_error()) {
+        let reason = match status {
+            StatusCode::PAYLOAD_TOO_LARGE => format!("a request may have {} bytes; send less", super::LARGEST),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+                "send JSON, with the header `content-type: application/json`".to_owned()
+            }
+            _ => status.canonical_reason().unwrap_or("failed").to_owned(),
+        };
+        response = Failure::new(status, reason).into_response();
+    }
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    let seconds = begin.elapsed().as_secs_f64();
+    service.metrics.count(&path, response.status(), seconds);
+    tracing::info!(%method, path, status = response.status().as_u16(), milliseconds = (seconds * 1e3).round(), "request");
+    response
+}

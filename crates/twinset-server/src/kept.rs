@@ -1,0 +1,53 @@
+//! What the service keeps: the articles, and two indexes that follow from them.
+
+use std::path::Path;
+
+use crate::compared::{Compare, Comparer};
+use crate::labels::Labels;
+use crate::options::ServeOptions;
+use crate::store::Store;
+use crate::text::TextIndex;
+use crate::{Error, Result};
+
+/// Everything in a data folder.
+pub(crate) struct Kept {
+    pub(crate) store: Store,
+    pub(crate) labels: Labels,
+    pub(crate) text: TextIndex,
+    pub(crate) comparer: Comparer,
+}
+
+impl Kept {
+    /// Opens a folder, or makes everything in an empty one, and brings the indexes up to date.
+    pub(crate) fn open(folder: &Path, options: &ServeOptions) -> Result<Self> {
+        let name = folder.display().to_string();
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Error::storage(&name, format!("the folder cannot be made: {error}")))?;
+        let store = Store::open(folder)?;
+        let compare = store.write(|writing| match writing.reading().setting("compare")? {
+            Some(made) => Ok(made),
+            None => {
+                let compare = options.compare.unwrap_or_default().to_string();
+                writing.set("compare", &compare)?;
+                Ok(compare)
+            }
+        })?;
+        let compare: Compare = compare.parse().map_err(|reason: String| Error::storage(&name, reason))?;
+        if options.compare.is_some_and(|asked| asked != compare) {
+            let reason = format!(
+                "the articles of {name} are compared by {compare}; leave --compare out, or take another folder"
+            );
+            return Err(Error::Usage(reason));
+        }
+        let labels = Labels::open(options.index.as_deref(), &folder.join("labels"), options.labels)?;
+        let kept =
+            Self { store, labels, text: TextIndex::open(&folder.join("text"))?, comparer: Comparer::new(compare)? };
+        if kept.text.last_change() > kept.store.read(|reading| reading.last_change())? {
+            let reason = "the indexes know more than the articles, which were restored from a backup; \
+                          remove the folders `text` and `labels` beside them, which are made again";
+            return Err(Error::storage(&name, reason));
+        }
+        kept.catch_up()?;
+        Ok(kept)
+    }
+}

@@ -1,0 +1,37 @@
+//! The news service: articles arrive, near duplicates become stories, a search returns stories.
+//!
+//! [`News`] is the service without HTTP. SQLite holds the truth ; the label index and the full-text index follow from
+//! it, and are brought up to date when the service starts.
+#![warn(missing_docs)]
+
+mod article;
+mod compared;
+mod demo;
+mod error;
+mod extract;
+mod feeds;
+mod fetch;
+mod http;
+mod import;
+mod intake;
+mod kept;
+mod labels;
+mod news;
+mod options;
+mod serve;
+mod store;
+mod stories;
+mod text;
+mod writer;
+
+pub use article::{Article, Entity, EntityKind, Head, Moment, Submission};
+pub use compared::Compare;
+pub use demo::show_demo;
+pub use error::{Error, Result};
+pub use feeds::{Feed, Feeds};
+pub use import::{Imported, import};
+pub use news::{Comparison, DayCount, Found, Judged, Mention, News, Piece, Receipt, Similar, SourceCount, Story};
+pub use options::ServeOptions;
+pub use serve::serve;
+pub use store::back_up;
+pub use writer::Outcome;

@@ -1,0 +1,506 @@
+//! The service itself, without a word of HTTP: articles in, stories out.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::article::{Article, Entity, Head, Moment, Submission};
+use crate::compared::shared;
+use crate::extract::Extractor;
+use crate::intake;
+use crate::kept::Kept;
+use crate::options::ServeOptions;
+use crate::store::{Reading, cloud};
+use crate::stories::{Asked, Stories};
+use crate::text::{Snippet, Snippets, TextQuery};
+use crate::writer::{Order, Outcome, Waiting, Writer};
+use crate::{Error, Result};
+
+/// The service.
+pub struct News {
+    pub(crate) kept: Arc<Kept>,
+    writer: Mutex<Option<Writer>>,
+    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    extractor: Extractor,
+    window: Option<u32>,
+    retention: (Option<u32>, Option<u64>),
+}
+
+/// Stories that were found.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Found {
+    /// How many articles have what was sought.
+    pub articles: u64,
+    /// What of the search could not be understood.
+    pub notes: Vec<String>,
+    /// The stories, in the order of their best articles.
+    pub stories: Vec<Story>,
+    /// Whether there are more stories after these.
+    pub more: bool,
+    /// Who and what the articles of these stories mention, the most frequent first.
+    pub entities: Vec<Mention>,
+    /// Who published them, and how many.
+    pub sources: Vec<SourceCount>,
+    /// When they were published, day by day.
+    pub timeline: Vec<DayCount>,
+}
+
+/// An entity, and in how many articles it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Mention {
+    /// Who or what it is.
+    #[serde(flatten)]
+    pub entity: Entity,
+    /// In how many articles.
+    pub count: u64,
+}
+
+/// A source, and how many articles it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SourceCount {
+    /// Who published them.
+    pub source: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A day, and how many articles it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DayCount {
+    /// The day.
+    #[schema(format = Date)]
+    pub day: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A story: what is shown of it, and who ran it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Story {
+    /// The article that stands for it.
+    pub representative: Head,
+    /// Why it does.
+    pub reason: String,
+    /// A piece of it.
+    pub snippet: Piece,
+    /// All its articles, in the order in which they were published.
+    pub articles: Vec<Head>,
+    /// How many sources ran it.
+    pub sources: u64,
+    /// Whether one of its articles was marked read.
+    pub is_read: bool,
+    /// Who and what its articles mention, the most frequent first.
+    pub entities: Vec<Mention>,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Piece {
+    /// The piece.
+    pub text: String,
+    /// Where it has the words that were sought: beginnings and ends, in bytes.
+    pub marked: Vec<[usize; 2]>,
+}
+
+impl From<Snippet> for Piece {
+    fn from(snippet: Snippet) -> Self {
+        Self { text: snippet.text, marked: snippet.marked.into_iter().map(|range| [range.start, range.end]).collect() }
+    }
+}
+
+/// An article that is similar to something.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Similar {
+    /// The article.
+    #[serde(flatten)]
+    pub article: Head,
+    /// How alike it is: the Jaccard similarity of the terms.
+    pub similarity: f64,
+}
+
+/// Two articles beside each other.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Comparison {
+    /// The one.
+    pub left: Article,
+    /// The other.
+    pub right: Article,
+    /// How alike they are.
+    pub similarity: f64,
+    /// How many terms they share.
+    pub shared: u64,
+    /// What a reader said: whether they tell the same story.
+    pub verdict: Option<bool>,
+    /// Entities that both mention.
+    pub common_entities: Vec<Entity>,
+}
+
+/// A verdict of a reader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Judged {
+    /// The one article.
+    pub left: i64,
+    /// The other.
+    pub right: i64,
+    /// Whether they tell the same story.
+    pub same: bool,
+    /// When it was said.
+    pub given: Moment,
+}
+
+/// What was done with an article.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Receipt {
+    /// Its number.
+    pub id: i64,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
+/// What is asked of a search.
+#[derive(Debug, Clone)]
+pub(crate) struct Search {
+    pub(crate) text: TextQuery,
+    pub(crate) asked: Asked,
+    /// By how many sources ran it, in place of the order of the articles.
+    pub(crate) hot: bool,
+    /// Leave out what was read.
+    pub(crate) unread: bool,
+    pub(crate) skip: usize,
+    pub(crate) count: usize,
+}
+
+/// A search takes so long at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So many articles are looked at until enough stories are found.
+const MOST_HITS: usize = 2000;
+/// And so many at a time.
+const HITS: usize = 50;
+/// Among so many of the newest articles the hottest stories are sought.
+const HOT: usize = 500;
+/// So many entities are shown.
+const CLOUD: usize = 40;
+
+impl News {
+    /// Opens a folder, or makes everything in an empty one.
+    pub fn open(folder: &Path, options: &ServeOptions) -> Result<Self> {
+        let extractor = Extractor::new(options.extractor.as_deref())?;
+        let kept = Arc::new(Kept::open(folder, options)?);
+        let (writer, thread) = Writer::start(kept.clone());
+        Ok(Self {
+            kept,
+            writer: Mutex::new(Some(writer)),
+            thread: Mutex::new(Some(thread)),
+            extractor,
+            window: options.window_days,
+            retention: (options.keep_days, options.keep_count),
+        })
+    }
+
+    fn writer(&self) -> Result<Writer> {
+        let writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        writer.clone().ok_or_else(|| Error::Busy("the service is stopping".to_owned()))
+    }
+
+    /// Finishes what waits, and takes nothing more.
+    pub fn close(&self) {
+        drop(self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+        let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            _ = thread.join();
+        }
+    }
+
+    /// Takes an article in. When this returns, it is found by search and by similarity.
+    pub fn submit(&self, submission: Submission) -> Result<Receipt> {
+        let (id, outcome) = self.writer()?.change(self.prepared(submission)?)?;
+        Ok(Receipt { id, outcome })
+    }
+
+    fn prepared(&self, submission: Submission) -> Result<Order> {
+        let article = intake::article(submission, &self.extractor)?;
+        let terms = self.kept.comparer.terms(&article.title, &article.text, &article.entities)?;
+        let labelled = self.kept.labels.label(terms);
+        Ok(Order::Put(Box::new(article), labelled))
+    }
+
+    /// Takes many articles in, with few commits.
+    pub fn submit_all(&self, submissions: Vec<Submission>) -> Result<Vec<Result<Receipt>>> {
+        let prepared: Vec<Result<Order>> =
+            submissions.into_par_iter().map(|submission| self.prepared(submission)).collect();
+        let writer = self.writer()?;
+        let waiting: Vec<Result<Waiting>> =
+            prepared.into_iter().map(|order| order.and_then(|order| writer.begin(order))).collect();
+        let receipt = |(id, outcome)| Receipt { id, outcome };
+        Ok(waiting.into_iter().map(|waiting| waiting?.wait().map(receipt)).collect())
+    }
+
+    /// Takes an article out.
+    pub fn remove(&self, id: i64) -> Result<()> {
+        self.kept.store.read(|reading| reading.article(id))?;
+        self.writer()?.change(Order::Remove(vec![id]))?;
+        Ok(())
+    }
+
+    /// Takes out what is older than is to be kept, or more. Returns how many articles that were.
+    pub fn expire(&self) -> Result<u64> {
+        let (days, count) = self.retention;
+        if days.is_none() && count.is_none() {
+            return Ok(0);
+        }
+        let mut removed = 0;
+        loop {
+            let before = days.map(|days| Moment(Moment::now().0 - i64::from(days) * Moment::DAY));
+            let outdated = self.kept.store.read(|reading| reading.outdated(before, count, HITS))?;
+            if outdated.is_empty() {
+                return Ok(removed);
+            }
+            removed += outdated.len() as u64;
+            self.writer()?.change(Order::Remove(outdated))?;
+        }
+    }
+
+    /// An article.
+    pub fn article(&self, id: i64) -> Result<Article> {
+        self.kept.store.read(|reading| reading.article(id))
+    }
+
+    /// Articles, the newest first.
+    pub fn newest(&self, skip: usize, count: usize) -> Result<Vec<Head>> {
+        self.kept.store.read(|reading| reading.newest(skip, count))
+    }
+
+    /// How many articles there are.
+    pub fn count(&self) -> Result<u64> {
+        self.kept.store.read(|reading| reading.count())
+    }
+
+    fn stories<'a>(&'a self, reading: &'a Reading<'a>, asked: Asked) -> Stories<'a> {
+        let deadline = Instant::now() + PATIENCE;
+        Stories { reading, labels: &self.kept.labels, asked, window: self.window, deadline }
+    }
+
+    /// The stories of a search.
+    pub(crate) fn search(&self, search: &Search) -> Result<Found> {
+        let asking = self.kept.text.ask(&search.text)?;
+        self.kept.store.read(|reading| {
+            let stories = self.stories(reading, search.asked);
+            let needed = search.skip + search.count + 1;
+            // The members of each story, and those of them that were found, in order.
+            let mut groups: Vec<(BTreeSet<i64>, Vec<i64>)> = Vec::new();
+            let mut group_of: HashMap<i64, usize> = HashMap::new();
+            let (mut total, mut looked) = (0, 0);
+            let (at_a_time, most) = if search.hot { (HOT, HOT) } else { (HITS, MOST_HITS) };
+            while looked < most && (search.hot || groups.len() < needed) {
+                let hits = asking.hits(looked, at_a_time)?;
+                total = hits.total;
+                for &id in &hits.ids {
+                    if let Some(&group) = group_of.get(&id) {
+                        groups[group].1.push(id);
+                        continue;
+                    }
+                    if !search.hot && groups.len() >= needed {
+                        break;
+                    }
+                    let members = stories.of(id)?;
+                    if search.unread && self.is_read(reading, &members)? {
+                        group_of.extend(members.iter().map(|&member| (member, usize::MAX)));
+                        continue;
+                    }
+                    group_of.extend(members.iter().map(|&member| (member, groups.len())));
+                    groups.push((members, vec![id]));
+                }
+                looked += hits.ids.len();
+                if hits.ids.len() < at_a_time {
+                    break;
+                }
+            }
+            if search.hot {
+                let mut counted = Vec::new();
+                for group in groups {
+                    counted.push((sources(reading, &group.0)?, group));
+                }
+                counted.sort_by_key(|(sources, _)| std::cmp::Reverse(*sources));
+                groups = counted.into_iter().map(|(_, group)| group).collect();
+            }
+            let more = groups.len() > search.skip + search.count;
+            let snippets = asking.snippets()?;
+            let shown = groups.into_iter().skip(search.skip).take(search.count);
+            let shown = shown.map(|(members, found)| story(reading, &members, &found, &snippets));
+            let stories = shown.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+            Ok(Found { notes: asking.notes.clone(), ..found(total, stories, more) })
+        })
+    }
+
+    fn is_read(&self, reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<bool> {
+        for &id in members {
+            if reading.head(id)?.is_some_and(|head| head.is_read) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The story of an article.
+    pub(crate) fn story(&self, id: i64, asked: Asked) -> Result<Story> {
+        self.kept.store.read(|reading| {
+            reading.article(id)?;
+            let members = self.stories(reading, asked).of(id)?;
+            let snippets = Snippets::none();
+            let story = story(reading, &members, &members.iter().copied().collect::<Vec<_>>(), &snippets)?;
+            story.ok_or_else(|| Error::Missing(format!("there is no article {id}")))
+        })
+    }
+
+    /// What is similar to an article.
+    pub(crate) fn similar_to(&self, id: i64, asked: Asked) -> Result<Vec<Similar>> {
+        self.kept.store.read(|reading| {
+            reading.article(id)?;
+            similar(reading, self.kept.labels.similar_to(id, &asked.query())?)
+        })
+    }
+
+    /// What is similar to a text that is not kept.
+    pub(crate) fn similar(&self, title: &str, text: &str, asked: Asked) -> Result<Vec<Similar>> {
+        let entities = self.extractor.entities(title, text)?;
+        let terms = self.kept.comparer.terms(title, text, &entities)?;
+        let found = self.kept.labels.similar(&terms, &asked.query())?;
+        self.kept.store.read(|reading| similar(reading, found))
+    }
+
+    /// Two articles beside each other.
+    pub fn compare(&self, left: i64, right: i64) -> Result<Comparison> {
+        let (left, right, verdict) = self.kept.store.read(|reading| {
+            let verdicts = reading.verdicts_of(left)?;
+            let verdict = verdicts.iter().find(|verdict| [verdict.article, verdict.other].contains(&right));
+            let verdict = verdict.filter(|_| left != right).map(|verdict| verdict.same);
+            Ok((reading.article(left)?, reading.article(right)?, verdict))
+        })?;
+        let terms = |article: &Article| self.kept.comparer.terms(&article.title, &article.text, &article.entities);
+        let (common, all) = shared(&terms(&left)?, &terms(&right)?);
+        let names: HashSet<String> = right.entities.iter().map(|entity| entity.name.to_lowercase()).collect();
+        let is_common = |entity: &&Entity| names.contains(&entity.name.to_lowercase());
+        Ok(Comparison {
+            similarity: common as f64 / all.max(1) as f64,
+            shared: common as u64,
+            verdict,
+            common_entities: left.entities.iter().filter(is_common).cloned().collect(),
+            left,
+            right,
+        })
+    }
+
+    /// Keeps whether two articles tell the same story, as a reader says; `None` takes it back.
+    pub fn judge(&self, left: i64, right: i64, same: Option<bool>) -> Result<()> {
+        if left == right {
+            return Err(Error::Request("a verdict needs two different articles".to_owned()));
+        }
+        self.kept.store.write(|writing| {
+            for id in [left, right] {
+                writing.reading().article(id)?;
+            }
+            writing.judge(left, right, same)
+        })
+    }
+
+    /// What readers said, the latest first.
+    pub fn verdicts(&self, skip: usize, count: usize) -> Result<Vec<Judged>> {
+        let verdicts = self.kept.store.read(|reading| reading.verdicts(skip, count))?;
+        let judged = |verdict: crate::store::Verdict| Judged {
+            left: verdict.article,
+            right: verdict.other,
+            same: verdict.same,
+            given: verdict.given,
+        };
+        Ok(verdicts.into_iter().map(judged).collect())
+    }
+
+    /// Marks a story read, or not: all its articles.
+    pub(crate) fn mark(&self, id: i64, is_read: bool, asked: Asked) -> Result<u64> {
+        let members: Vec<i64> = self.kept.store.read(|reading| {
+            reading.article(id)?;
+            Ok(self.stories(reading, asked).of(id)?.into_iter().collect())
+        })?;
+        self.kept.store.write(|writing| writing.mark(&members, is_read))?;
+        Ok(members.len() as u64)
+    }
+}
+
+impl Drop for News {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn similar(reading: &Reading<'_>, found: Vec<(i64, f64)>) -> Result<Vec<Similar>> {
+    let mut articles = Vec::with_capacity(found.len());
+    for (id, similarity) in found {
+        articles.extend(reading.head(id)?.map(|article| Similar { article, similarity }));
+    }
+    Ok(articles)
+}
+
+/// How many sources ran a story.
+fn sources(reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<usize> {
+    let mut sources = HashSet::new();
+    for &id in members {
+        sources.extend(reading.head(id)?.map(|head| head.source));
+    }
+    Ok(sources.len())
+}
+
+/// What is shown of a story: the first of the articles that were found stands for it.
+fn story(reading: &Reading<'_>, members: &BTreeSet<i64>, found: &[i64], snippets: &Snippets) -> Result<Option<Story>> {
+    let mut articles = Vec::with_capacity(members.len());
+    for &id in members {
+        articles.extend(reading.head(id)?);
+    }
+    articles.sort_by_key(|head| (head.published, std::cmp::Reverse(head.length), head.id));
+    let is_found = |head: &&Head| found.contains(&head.id);
+    let Some(representative) = articles.iter().find(is_found).or(articles.first()).cloned() else { return Ok(None) };
+    let matching = articles.iter().filter(is_found).count();
+    let reason = match (articles.len(), matching) {
+        (1, _) => "the only one".to_owned(),
+        (all, matching) if all == matching => format!("published first of {all}"),
+        (_, 1) => "the only one that matches".to_owned(),
+        (all, matching) => format!("published first of the {matching} that match, of {all}"),
+    };
+    let text = reading.article(representative.id)?.text;
+    let sources: HashSet<&str> = articles.iter().map(|head| head.source.as_str()).collect();
+    Ok(Some(Story {
+        reason,
+        snippet: snippets.of(&text).into(),
+        sources: sources.len() as u64,
+        is_read: articles.iter().any(|head| head.is_read),
+        entities: mentions(&articles),
+        representative,
+        articles,
+    }))
+}
+
+fn mentions<'a>(heads: impl IntoIterator<Item = &'a Head>) -> Vec<Mention> {
+    cloud(heads).into_iter().take(CLOUD).map(|(entity, count)| Mention { entity, count }).collect()
+}
+
+/// What is told of stories together.
+fn found(articles: u64, stories: Vec<Story>, more: bool) -> Found {
+    let heads = || stories.iter().flat_map(|story| &story.articles);
+    let mut by_source: HashMap<&str, u64> = HashMap::new();
+    let mut by_day: HashMap<String, u64> = HashMap::new();
+    for head in heads() {
+        *by_source.entry(&head.source).or_insert(0) += 1;
+        *by_day.entry(head.published.day()).or_insert(0) += 1;
+    }
+    let mut sources: Vec<SourceCount> =
+        by_source.into_iter().map(|(source, count)| SourceCount { source: source.to_owned(), count }).collect();
+    sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.source.cmp(&b.source)));
+    let mut timeline: Vec<DayCount> = by_day.into_iter().map(|(day, count)| DayCount { day, count }).collect();
+    timeline.sort_by(|a, b| a.day.cmp(&b.day));
+    let entities = mentions(heads());
+    Found { articles, notes: Vec::new(), entities, sources, timeline, stories, more }
+}

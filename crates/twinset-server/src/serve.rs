@@ -1,0 +1,83 @@
+//! Starting, running and stopping the service.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+
+use crate::feeds::{self, Feeds};
+use crate::http::{self, Keys, Service};
+use crate::{Error, News, Result, ServeOptions};
+
+/// How often it is looked whether articles are too old.
+const TIDY: Duration = Duration::from_secs(600);
+
+/// Runs the service on a folder until `stop` is done. `ready` is told where it listens.
+pub fn serve(
+    news: News,
+    options: &ServeOptions,
+    stop: impl Future<Output = ()> + Send + 'static,
+    ready: impl FnOnce(std::net::SocketAddr),
+) -> Result<()> {
+    let keys = options.key_file.as_deref().map(Keys::read).transpose()?;
+    if keys.is_none() && !options.listen.ip().is_loopback() {
+        let reason = format!(
+            "--listen {}: others could read and write everything; name a --key-file, or listen on 127.0.0.1",
+            options.listen
+        );
+        return Err(Error::Usage(reason));
+    }
+    let news = Arc::new(news);
+    let feeds = Arc::new(Feeds::new(news.clone(), options.poll_minutes, options.allow_private)?);
+    for feed in &options.feed {
+        add_feed(&news, &feeds, feed)?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::storage("the service", error))?;
+    let failed = |error: std::io::Error| Error::Usage(format!("--listen {}: {error}", options.listen));
+    runtime.block_on(async {
+        let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
+        ready(listener.local_addr().map_err(failed)?);
+        let following = tokio::spawn(feeds.clone().follow());
+        let tidying = tokio::spawn(tidy(news.clone()));
+        let served = http::serve(Service::new(news.clone(), feeds, keys), listener, stop).await;
+        following.abort();
+        tidying.abort();
+        served.map_err(failed)
+    })?;
+    news.close();
+    Ok(())
+}
+
+/// Takes out what is too old, from time to time.
+async fn tidy(news: Arc<News>) {
+    loop {
+        let own = news.clone();
+        match tokio::task::spawn_blocking(move || own.expire()).await {
+            Ok(Ok(0)) | Err(_) => {}
+            Ok(Ok(removed)) => tracing::info!(removed, "old articles were removed"),
+            Ok(Err(error)) => tracing::error!(%error, "old articles could not be removed"),
+        }
+        tokio::time::sleep(TIDY).await;
+    }
+}
+
+/// A feed at an address is followed, one in a file is taken in; a file may also be a list of feeds.
+fn add_feed(news: &News, feeds: &Feeds, feed: &str) -> Result<()> {
+    if feed.contains("://") {
+        feeds.add(feed)?;
+        return Ok(());
+    }
+    let fail = |reason: String| Error::Usage(format!("--feed {feed}: {reason}"));
+    let bytes = std::fs::read(Path::new(feed)).map_err(|error| fail(error.to_string()))?;
+    let text = String::from_utf8_lossy(&bytes);
+    if text.to_lowercase().contains("<opml") {
+        feeds.add_list(&text)?;
+    } else {
+        feeds::take_in(news, &bytes, feed).map_err(fail)?;
+    }
+    Ok(())
+}

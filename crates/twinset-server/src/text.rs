@@ -1,0 +1,297 @@
+//! Full text: which articles have these words. It is made from the store, and says up to which change it has heard.
+
+use std::ops::{Bound, Range};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use tantivy::collector::{Count, TopDocs};
+use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, QueryParser, RangeQuery, TermQuery};
+use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
+use tantivy::snippet::SnippetGenerator;
+use tantivy::tokenizer::{
+    AsciiFoldingFilter, Language, LowerCaser, RemoveLongFilter, SimpleTokenizer, Stemmer, TextAnalyzer,
+};
+use tantivy::{Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, Term};
+
+use crate::article::Moment;
+use crate::store::Change;
+use crate::{Error, Result};
+
+/// The words of all articles.
+pub(crate) struct TextIndex {
+    index: Index,
+    fields: Fields,
+    reader: IndexReader,
+    writer: Mutex<IndexWriter>,
+    /// The last change that it has heard of.
+    last: AtomicI64,
+}
+
+#[derive(Clone, Copy)]
+struct Fields {
+    id: Field,
+    title: Field,
+    text: Field,
+    source: Field,
+    entity: Field,
+    published: Field,
+}
+
+/// What is sought.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct TextQuery {
+    /// Words, phrases in quotes, AND, OR, NOT, `title:…`; everything, if it is empty.
+    pub(crate) words: String,
+    pub(crate) sources: Vec<String>,
+    pub(crate) entities: Vec<String>,
+    pub(crate) from: Option<Moment>,
+    /// The moment after the last one.
+    pub(crate) until: Option<Moment>,
+    /// The newest first, in place of the best.
+    pub(crate) newest: bool,
+}
+
+/// What was found: the best first.
+pub(crate) struct TextHits {
+    pub(crate) total: u64,
+    pub(crate) ids: Vec<i64>,
+}
+
+/// A piece of a text, and where it has the words that were sought.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Snippet {
+    pub(crate) text: String,
+    pub(crate) marked: Vec<Range<usize>>,
+}
+
+const ANALYZER: &str = "news";
+/// What the writer may hold before a segment is written.
+const MEMORY: usize = 32 << 20;
+/// A query may have so many characters, and brackets in brackets.
+const LONGEST: usize = 1000;
+const DEEPEST: usize = 16;
+/// A snippet has so many characters.
+const SNIPPET: usize = 220;
+
+impl TextIndex {
+    /// Opens the index of a folder, or makes an empty one where there is none that can be used.
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
+        let (schema, fields) = schema();
+        let opened = Index::open_in_dir(folder).ok().filter(|index| index.schema() == schema);
+        let index = match opened {
+            Some(index) => index,
+            None => {
+                // It can be made again.
+                let made = std::fs::remove_dir_all(folder).or_else(|error| match error.kind() {
+                    std::io::ErrorKind::NotFound => Ok(()),
+                    _ => Err(error),
+                });
+                made.and_then(|()| std::fs::create_dir_all(folder))
+                    .map_err(|error| Error::storage(&folder.display().to_string(), error))?;
+                Index::create_in_dir(folder, schema)?
+            }
+        };
+        let analyzer = TextAnalyzer::builder(SimpleTokenizer::default())
+            .filter(RemoveLongFilter::limit(40))
+            .filter(LowerCaser)
+            .filter(AsciiFoldingFilter)
+            .filter(Stemmer::new(Language::English))
+            .build();
+        index.tokenizers().register(ANALYZER, analyzer);
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let writer = index.writer_with_num_threads(1, MEMORY)?;
+        let last = index.load_metas()?.payload.and_then(|payload| payload.parse().ok()).unwrap_or(0);
+        Ok(Self { index, fields, reader, writer: Mutex::new(writer), last: AtomicI64::new(last) })
+    }
+
+    /// The last change that it has heard of.
+    pub(crate) fn last_change(&self) -> i64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
+    /// Hears of changes, in their order, all or none.
+    pub(crate) fn apply(&self, changes: &[Change]) -> Result<()> {
+        let Some(last) = changes.last() else { return Ok(()) };
+        let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let applied = self.write(&mut writer, changes, last.number);
+        if applied.is_err() {
+            writer.rollback()?;
+        }
+        applied
+    }
+
+    fn write(&self, writer: &mut IndexWriter, changes: &[Change], last: i64) -> Result<()> {
+        for change in changes {
+            writer.delete_term(Term::from_field_i64(self.fields.id, change.id));
+            let Some(article) = &change.article else { continue };
+            let mut document = TantivyDocument::new();
+            document.add_i64(self.fields.id, article.id);
+            document.add_text(self.fields.title, &article.title);
+            document.add_text(self.fields.text, &article.text);
+            document.add_text(self.fields.source, article.source.to_lowercase());
+            document.add_i64(self.fields.published, article.published.0);
+            for entity in &article.entities {
+                document.add_text(self.fields.entity, entity.name.to_lowercase());
+            }
+            writer.add_document(document)?;
+        }
+        let mut commit = writer.prepare_commit()?;
+        commit.set_payload(&last.to_string());
+        commit.commit()?;
+        self.last.store(last, Ordering::Relaxed);
+        Ok(self.reader.reload()?)
+    }
+
+    /// Understands what is sought.
+    pub(crate) fn ask(&self, query: &TextQuery) -> Result<Asking> {
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        let parsed = (!query.words.trim().is_empty()).then(|| self.parse(&query.words)).transpose()?;
+        let (words, notes) = parsed.map_or((None, Vec::new()), |(words, notes)| (Some(words), notes));
+        if let Some(words) = &words {
+            clauses.push((Occur::Must, words.box_clone()));
+        }
+        for (field, texts) in [(self.fields.source, &query.sources), (self.fields.entity, &query.entities)] {
+            for text in texts {
+                let term = Term::from_field_text(field, &text.to_lowercase());
+                let is_in = TermQuery::new(term, IndexRecordOption::Basic);
+                clauses.push((Occur::Must, Box::new(tantivy::query::ConstScoreQuery::new(Box::new(is_in), 0.0))));
+            }
+        }
+        if query.from.is_some() || query.until.is_some() {
+            let term = |moment: Moment| Term::from_field_i64(self.fields.published, moment.0);
+            let from = query.from.map_or(Bound::Unbounded, |from| Bound::Included(term(from)));
+            let until = query.until.map_or(Bound::Unbounded, |until| Bound::Excluded(term(until)));
+            let range = RangeQuery::new(from, until);
+            clauses.push((Occur::Must, Box::new(tantivy::query::ConstScoreQuery::new(Box::new(range), 0.0))));
+        }
+        let query_of: Box<dyn Query> = match clauses.len() {
+            0 => Box::new(AllQuery),
+            1 => clauses.remove(0).1,
+            _ => Box::new(BooleanQuery::new(clauses)),
+        };
+        let by_score = words.is_some() && !query.newest;
+        Ok(Asking { searcher: self.reader.searcher(), fields: self.fields, query: query_of, words, by_score, notes })
+    }
+
+    /// Understands as much of the words as can be, and tells what cannot.
+    fn parse(&self, words: &str) -> Result<(Box<dyn Query>, Vec<String>)> {
+        if words.chars().count() > LONGEST {
+            return Err(Error::Request(format!("a search may have {LONGEST} characters; leave some words out")));
+        }
+        let (mut depth, mut deepest) = (0usize, 0);
+        for byte in words.bytes() {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            deepest = deepest.max(depth);
+        }
+        let mut notes = Vec::new();
+        let plain = (deepest > DEEPEST).then(|| words.replace(['(', ')'], " "));
+        if plain.is_some() {
+            notes.push(format!("brackets lie more than {DEEPEST} deep in each other, and were left out"));
+        }
+        let mut parser = QueryParser::for_index(&self.index, vec![self.fields.title, self.fields.text]);
+        parser.set_conjunction_by_default();
+        parser.set_field_boost(self.fields.title, 2.0);
+        let (query, problems) = parser.parse_query_lenient(plain.as_deref().unwrap_or(words));
+        if !problems.is_empty() {
+            let what: Vec<String> = problems.iter().take(3).map(ToString::to_string).collect();
+            let hint = "put quotes around a phrase, and around words that have : or brackets in them";
+            notes.push(format!("a part of this was left out: {}; {hint}", what.join("; ")));
+        }
+        Ok((query, notes))
+    }
+}
+
+/// A query of one state of the index.
+pub(crate) struct Asking {
+    searcher: Searcher,
+    fields: Fields,
+    query: Box<dyn Query>,
+    words: Option<Box<dyn Query>>,
+    by_score: bool,
+    /// What could not be understood.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Asking {
+    /// Some of the articles that have what is sought, and how many there are.
+    pub(crate) fn hits(&self, skip: usize, count: usize) -> Result<TextHits> {
+        let top = TopDocs::with_limit(count.max(1)).and_offset(skip);
+        let (addresses, total) = if self.by_score {
+            let (hits, total) = self.searcher.search(&self.query, &(top.order_by_score(), Count))?;
+            (hits.into_iter().map(|(_, address)| address).collect::<Vec<_>>(), total)
+        } else {
+            let newest = top.order_by_fast_field::<i64>("published", Order::Desc);
+            let (hits, total) = self.searcher.search(&self.query, &(newest, Count))?;
+            (hits.into_iter().map(|(_, address)| address).collect(), total)
+        };
+        let mut ids = Vec::with_capacity(addresses.len());
+        for address in addresses {
+            let column = self.searcher.segment_reader(address.segment_ord).fast_fields().i64("id")?;
+            ids.extend(column.first(address.doc_id));
+        }
+        Ok(TextHits { total: total as u64, ids })
+    }
+
+    /// What makes snippets of texts.
+    pub(crate) fn snippets(&self) -> Result<Snippets> {
+        let generator = match &self.words {
+            None => None,
+            Some(words) => {
+                let mut generator = SnippetGenerator::create(&self.searcher, &**words, self.fields.text)?;
+                generator.set_max_num_chars(SNIPPET);
+                Some(generator)
+            }
+        };
+        Ok(Snippets { generator })
+    }
+}
+
+/// Makes snippets of texts.
+pub(crate) struct Snippets {
+    generator: Option<SnippetGenerator>,
+}
+
+impl Snippets {
+    /// For texts in which nothing was sought.
+    pub(crate) fn none() -> Self {
+        Self { generator: None }
+    }
+
+    /// The part of a text that has most of what was sought, or its beginning.
+    pub(crate) fn of(&self, text: &str) -> Snippet {
+        if let Some(generator) = &self.generator {
+            let found = generator.snippet(text);
+            if !found.is_empty() {
+                let marked = tantivy::snippet::collapse_overlapped_ranges(found.highlighted());
+                return Snippet { text: found.fragment().to_owned(), marked };
+            }
+        }
+        let end = text
+            .char_indices()
+            .nth(SNIPPET)
+            .map_or(text.len(), |(end, _)| text[..end].rfind(char::is_whitespace).unwrap_or(end));
+        let more = if end < text.len() { "…" } else { "" };
+        Snippet { text: format!("{}{more}", &text[..end]), marked: Vec::new() }
+    }
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let words = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqsAndPositions),
+    );
+    let fields = Fields {
+        id: schema.add_i64_field("id", INDEXED | FAST),
+        title: schema.add_text_field("title", words.clone()),
+        text: schema.add_text_field("text", words),
+        source: schema.add_text_field("source", STRING),
+        entity: schema.add_text_field("entity", STRING),
+        published: schema.add_i64_field("published", INDEXED | FAST),
+    };
+    (schema.build(), fields)
+}
