@@ -7,6 +7,7 @@ mod ppjoin;
 mod process;
 mod profile;
 mod rdfsim;
+mod serve;
 mod sketches;
 mod source;
 mod speed;
@@ -29,6 +30,7 @@ enum Experiment {
     Ppjoin(ppjoin::Ppjoin),
     Profile(profile::Profile),
     Rdfsim(rdfsim::Rdfsim),
+    Serve(serve::Serve),
     Sketches(sketches::Sketches),
     Speed(speed::Speed),
 }
@@ -41,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         Experiment::Ppjoin(experiment) => experiment.run(),
         Experiment::Profile(experiment) => experiment.run(),
         Experiment::Rdfsim(experiment) => experiment.run(),
+        Experiment::Serve(experiment) => experiment.run(),
         Experiment::Sketches(experiment) => experiment.run(),
         Experiment::Speed(experiment) => experiment.run(),
     }

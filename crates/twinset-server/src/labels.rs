@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use twinset::{LabelOptions, Labeler, TokenOptions};
 use twinset_index::Settings;
-use twinset_index::labels::{LabelIndex, Labelled, Query};
+use twinset_index::labels::{Hit, LabelIndex, Labelled, Query};
 
 use crate::{Error, Result};
 
@@ -84,10 +84,16 @@ impl Labels {
         Ok(())
     }
 
+    /// What is alike enough to each of some articles that are to be added, asked by the one who adds: as nobody else writes, what
+    /// it has read stays in its memory.
+    pub(crate) fn links(&self, added: &[&Labelled], query: &Query) -> Result<Vec<Vec<(i64, f64)>>> {
+        let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        added.iter().map(|labelled| Ok(numbered(writer.query(&labelled.hashes, query)?))).collect()
+    }
+
     /// The articles that are alike enough, the most similar first.
     pub(crate) fn similar(&self, terms: &[u64], query: &Query) -> Result<Vec<(i64, f64)>> {
-        let hits = self.read(|index| Ok(index.query(terms, query)?))?;
-        Ok(hits.into_iter().filter_map(|hit| Some((hit.id.parse().ok()?, hit.similarity))).collect())
+        Ok(numbered(self.read(|index| Ok(index.query(terms, query)?))?))
     }
 
     /// The articles that are alike enough to one of them.
@@ -110,4 +116,8 @@ impl Labels {
         self.readers.lock().expect("no reader panics with the list").push(index);
         Ok(result)
     }
+}
+
+fn numbered(hits: Vec<Hit>) -> Vec<(i64, f64)> {
+    hits.into_iter().filter_map(|hit| Some((hit.id.parse().ok()?, hit.similarity))).collect()
 }

@@ -61,6 +61,17 @@ pub(crate) struct NewArticle {
     pub(crate) entities: Vec<Entity>,
 }
 
+impl NewArticle {
+    /// Whether it is kept already, as it is.
+    pub(crate) fn is_kept_as(&self, old: &Article) -> bool {
+        old.title == self.title
+            && old.text == self.text
+            && old.published == self.published
+            && old.source == self.source
+            && old.entities == self.entities
+    }
+}
+
 /// A change of an article that others are to hear of.
 pub(crate) struct Change {
     pub(crate) number: i64,
@@ -102,7 +113,6 @@ impl Store {
                 let connection = Connection::open_with_flags(&self.file, flags)?;
                 connection.busy_timeout(PATIENCE)?;
                 connection.set_prepared_statement_cache_capacity(64);
-                connection.pragma_update(None, "mmap_size", 1i64 << 30)?;
                 connection
             }
         };
@@ -336,7 +346,7 @@ impl Writing<'_> {
     }
 
     /// Keeps an article. One from the same address loses its links, and keeps its number.
-    pub(crate) fn put(&self, article: &NewArticle) -> Result<(i64, i64)> {
+    pub(crate) fn put(&self, article: &NewArticle) -> Result<i64> {
         let change = self.next_change()?;
         let sql = "SELECT id FROM articles WHERE url = ?1 AND NOT is_deleted";
         let old: Option<i64> =
@@ -364,7 +374,7 @@ impl Writing<'_> {
             entities,
             article.text,
         ])?;
-        Ok((old.unwrap_or(id), change))
+        Ok(old.unwrap_or(id))
     }
 
     /// Links two articles that are alike.

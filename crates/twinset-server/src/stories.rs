@@ -21,7 +21,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// What the index promises for the links that are kept: whoever asks for no more is answered from these.
     pub(crate) fn kept() -> Self {
-        Self { min_sim: Threshold::new(7, 10).expect("it is a threshold"), min_prob: 0.95 }
+        Self { min_sim: Threshold::new(7, 10).expect("it is a threshold"), min_prob: 0.9 }
     }
 
     /// What a request asks for, which must be worth the work.

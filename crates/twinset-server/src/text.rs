@@ -1,11 +1,14 @@
 //! Full text: which articles have these words. It is made from the store, and says up to which change it has heard.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::{Bound, Range};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use tantivy::collector::{Count, TopDocs};
+use tantivy::merge_policy::LogMergePolicy;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, QueryParser, RangeQuery, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::snippet::SnippetGenerator;
@@ -68,6 +71,8 @@ pub(crate) struct Snippet {
 const ANALYZER: &str = "news";
 /// What the writer may hold before a segment is written.
 const MEMORY: usize = 32 << 20;
+/// Segments with fewer articles are alike to the merging.
+const SMALL: u32 = 64;
 /// A query may have so many characters, and brackets in brackets.
 const LONGEST: usize = 1000;
 const DEEPEST: usize = 16;
@@ -100,7 +105,11 @@ impl TextIndex {
             .build();
         index.tokenizers().register(ANALYZER, analyzer);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let writer = index.writer_with_num_threads(1, MEMORY)?;
+        let writer: IndexWriter = index.writer_with_num_threads(1, MEMORY)?;
+        // Most commits bring a few articles. Small segments are merged with small ones, not with one that was merged just before.
+        let mut policy = LogMergePolicy::default();
+        policy.set_min_layer_size(SMALL);
+        writer.set_merge_policy(Box::new(policy));
         let last = index.load_metas()?.payload.and_then(|payload| payload.parse().ok()).unwrap_or(0);
         Ok(Self { index, fields, reader, writer: Mutex::new(writer), last: AtomicI64::new(last) })
     }
@@ -128,7 +137,8 @@ impl TextIndex {
             let mut document = TantivyDocument::new();
             document.add_i64(self.fields.id, article.id);
             document.add_text(self.fields.title, &article.title);
-            document.add_text(self.fields.text, &article.text);
+            // What is in the title counts twice.
+            document.add_text(self.fields.text, format!("{}\n{}\n{}", article.title, article.title, article.text));
             document.add_text(self.fields.source, article.source.to_lowercase());
             document.add_i64(self.fields.published, article.published.0);
             for entity in &article.entities {
@@ -193,9 +203,8 @@ impl TextIndex {
         if plain.is_some() {
             notes.push(format!("brackets lie more than {DEEPEST} deep in each other, and were left out"));
         }
-        let mut parser = QueryParser::for_index(&self.index, vec![self.fields.title, self.fields.text]);
+        let mut parser = QueryParser::for_index(&self.index, vec![self.fields.text]);
         parser.set_conjunction_by_default();
-        parser.set_field_boost(self.fields.title, 2.0);
         let (query, problems) = parser.parse_query_lenient(plain.as_deref().unwrap_or(words));
         if !problems.is_empty() {
             let what: Vec<String> = problems.iter().take(3).map(ToString::to_string).collect();
@@ -229,9 +238,16 @@ impl Asking {
             let (hits, total) = self.searcher.search(&self.query, &(newest, Count))?;
             (hits.into_iter().map(|(_, address)| address).collect(), total)
         };
+        let mut columns = HashMap::new();
         let mut ids = Vec::with_capacity(addresses.len());
         for address in addresses {
-            let column = self.searcher.segment_reader(address.segment_ord).fast_fields().i64("id")?;
+            let column = match columns.entry(address.segment_ord) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let segment = self.searcher.segment_reader(address.segment_ord);
+                    new.insert(segment.fast_fields().i64("id")?)
+                }
+            };
             ids.extend(column.first(address.doc_id));
         }
         Ok(TextHits { total: total as u64, ids })
@@ -267,8 +283,13 @@ impl Snippets {
         if let Some(generator) = &self.generator {
             let found = generator.snippet(text);
             if !found.is_empty() {
+                let range = found.fragment_range();
+                let (before, after) =
+                    (if range.start > 0 { "…" } else { "" }, if range.end < text.len() { "…" } else { "" });
                 let marked = tantivy::snippet::collapse_overlapped_ranges(found.highlighted());
-                return Snippet { text: found.fragment().to_owned(), marked };
+                let marked = marked.into_iter().map(|range| range.start + before.len()..range.end + before.len());
+                let text = format!("{before}{}{after}", found.fragment().replace('\n', " "));
+                return Snippet { text, marked: marked.collect() };
             }
         }
         let end = text

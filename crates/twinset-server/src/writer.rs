@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
 
 use serde::Serialize;
 use twinset_index::labels::Labelled;
@@ -125,37 +126,33 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
     }
 }
 
+/// An article that is new, or has changed.
+struct New {
+    /// Where its outcome stands.
+    place: usize,
+    /// The one from the same address, if there is one.
+    old: Option<i64>,
+    article: Box<NewArticle>,
+    labelled: Labelled,
+}
+
 /// Makes changes: first the truth, then what follows from it.
 fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
     // Something may have gone wrong after the truth was written.
     kept.catch_up()?;
-    let query = Asked::kept().query();
     let mut done: Vec<Done> = Vec::new();
-    let mut new: Vec<(usize, Box<NewArticle>, Labelled, Vec<(i64, f64)>)> = Vec::new();
-    let mut removed: Vec<i64> = Vec::new();
+    let (mut new, mut removed): (Vec<New>, Vec<i64>) = (Vec::new(), Vec::new());
     for order in orders {
+        let place = done.len();
         match order {
-            Order::Put(article, labelled) => {
-                let known = kept.store.read(|reading| reading.article_at(&article.url))?;
-                let outcome = match &known {
-                    None => Outcome::New,
-                    Some(old)
-                        if old.title == article.title
-                            && old.text == article.text
-                            && old.published == article.published
-                            && old.source == article.source
-                            && old.entities == article.entities =>
-                    {
-                        done.push((old.id, Outcome::Unchanged));
-                        continue;
-                    }
-                    Some(_) => Outcome::Replaced,
-                };
-                let mut links = kept.labels.similar(&labelled.hashes, &query)?;
-                links.retain(|(other, _)| known.as_ref().is_none_or(|known| known.id != *other));
-                new.push((done.len(), article, labelled, links));
-                done.push((0, outcome));
-            }
+            Order::Put(article, labelled) => match kept.store.read(|reading| reading.article_at(&article.url))? {
+                Some(old) if article.is_kept_as(&old) => done.push((old.id, Outcome::Unchanged)),
+                old => {
+                    let outcome = if old.is_some() { Outcome::Replaced } else { Outcome::New };
+                    new.push(New { place, old: old.map(|old| old.id), article, labelled });
+                    done.push((0, outcome));
+                }
+            },
             Order::Remove(ids) => {
                 removed.extend(&ids);
                 done.push((ids.len() as i64, Outcome::Replaced));
@@ -165,40 +162,54 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
     if new.is_empty() && removed.is_empty() {
         return Ok(done);
     }
-    let is_alike = |x: &Labelled, y: &Labelled| {
-        let (common, all) = shared(&x.hashes, &y.hashes);
-        let similarity = common as f64 / all.max(1) as f64;
-        (common > 0 && similarity >= query.threshold.as_f64()).then_some(similarity)
-    };
+    let begin = std::time::Instant::now();
+    let query = Asked::kept().query();
+    let links = kept.labels.links(&new.iter().map(|new| &new.labelled).collect::<Vec<_>>(), &query)?;
+    let linked = begin.elapsed();
     let ids = kept.store.write(|writing| {
         let mut ids: Vec<i64> = Vec::new();
-        for (place, article, labelled, links) in &new {
-            let (id, _) = writing.put(article)?;
-            for &(other, similarity) in
-                links.iter().filter(|(other, _)| !removed.contains(other) && !ids.contains(other))
-            {
-                // One that was taken out may still be labelled.
-                if writing.reading().published(other)?.is_some() {
+        for (own, links) in new.iter().zip(&links) {
+            let id = writing.put(&own.article)?;
+            for &(other, similarity) in links {
+                // What is labelled may be an older text, or be gone already.
+                let is_older = own.old == Some(other) || ids.contains(&other);
+                if !is_older && writing.reading().published(other)?.is_some() {
                     writing.link(id, other, similarity)?;
                 }
             }
-            for ((_, _, earlier, _), &other) in new.iter().zip(&ids) {
-                if let Some(similarity) = is_alike(labelled, earlier) {
+            for (earlier, &other) in new.iter().zip(&ids) {
+                let (common, all) = shared(&own.labelled.hashes, &earlier.labelled.hashes);
+                let similarity = common as f64 / all.max(1) as f64;
+                if similarity >= query.threshold.as_f64() {
                     writing.link(id, other, similarity)?;
                 }
             }
             ids.push(id);
-            done[*place].0 = id;
         }
         for &id in &removed {
             writing.remove(id)?;
         }
         Ok(ids)
     })?;
-    let labelled =
-        new.into_iter().zip(&ids).map(|((_, _, labelled, _), id)| Labelled { id: id.to_string(), ..labelled });
+    for (own, &id) in new.iter().zip(&ids) {
+        done[own.place].0 = id;
+    }
+    let kept_at = begin.elapsed();
+    let articles = new.len();
+    let labelled = new.into_iter().zip(&ids).map(|(own, id)| Labelled { id: id.to_string(), ..own.labelled });
     kept.labels.change(labelled.collect(), &removed)?;
+    let labelled_at = begin.elapsed();
     kept.text_catches_up()?;
+    let millis = |from: Duration, to: Duration| (to - from).as_millis() as u64;
+    let searchable = begin.elapsed();
+    tracing::info!(
+        articles,
+        linked = millis(Duration::ZERO, linked),
+        stored = millis(linked, kept_at),
+        labelled = millis(kept_at, labelled_at),
+        searchable = millis(labelled_at, searchable),
+        "commit, in milliseconds"
+    );
     Ok(done)
 }
 

@@ -75,8 +75,8 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // What was committed stays, even if the power goes.
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "cache_size", -65536)?;
-    connection.pragma_update(None, "mmap_size", 1i64 << 30)
+    // No memory map: it is made anew whenever the file has grown, and all pages are looked up again.
+    connection.pragma_update(None, "cache_size", -65536)
 }
 
 /// What a failure means to the user.

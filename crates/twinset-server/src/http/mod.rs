@@ -56,7 +56,7 @@ impl Service {
             feeds,
             keys: keys.map(Arc::new),
             metrics: Arc::new(Metrics::default()),
-            turns: Arc::new(Semaphore::new(cores + 1)),
+            turns: Arc::new(Semaphore::new(cores)),
             arrivals: Arc::new(Semaphore::new(ARRIVALS)),
         }
     }

@@ -73,7 +73,7 @@ pub(crate) struct Likeness {
     #[param(value_type = Option<f64>, minimum = 0.4, maximum = 1, example = 0.7)]
     pub(crate) min_sim: Option<String>,
     /// With which probability each of them is found, at least
-    #[param(value_type = Option<f64>, minimum = 0.5, maximum = 0.99, example = 0.95)]
+    #[param(value_type = Option<f64>, minimum = 0.5, maximum = 0.99, example = 0.9)]
     pub(crate) min_prob: Option<String>,
 }
 
@@ -124,7 +124,7 @@ pub(crate) struct SearchParameters {
     #[param(value_type = Option<f64>, minimum = 0.4, maximum = 1, example = 0.7)]
     pub(crate) min_sim: Option<String>,
     /// With which probability each of them is found, at least
-    #[param(value_type = Option<f64>, minimum = 0.5, maximum = 0.99, example = 0.95)]
+    #[param(value_type = Option<f64>, minimum = 0.5, maximum = 0.99, example = 0.9)]
     pub(crate) min_prob: Option<String>,
     /// Skip so many stories
     #[param(value_type = Option<u32>, maximum = 1000)]

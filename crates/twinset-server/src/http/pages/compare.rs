@@ -12,19 +12,18 @@ use crate::http::parameters::Parameters;
 
 pub(super) async fn show(State(service): State<Service>, two: Result<Parameters<Two>, super::Failure>) -> Shown {
     let Parameters(Two { left, right }) = two?;
-    let (comparison, titles, texts) = service
+    let (comparison, texts) = service
         .work(move |news| {
             let comparison = news.compare(left, right)?;
-            let titles = side_by_side(&comparison.left.title, &comparison.right.title);
             let texts = side_by_side(&comparison.left.text, &comparison.right.text);
-            Ok((comparison, titles, texts))
+            Ok((comparison, texts))
         })
         .await?;
     let own = format!("/compare?left={left}&right={right}");
-    let side = |article: &Article, title: &Markup, text: &Markup| {
+    let side = |article: &Article, text: &Markup| {
         html! {
             article class="card side" {
-                h2 { a href={ "/articles/" (article.id) } { (title) } }
+                h2 { a href={ "/articles/" (article.id) } { (article.title) } }
                 p class="meta" { (article.source) " · " (time(article.published)) " · " (original(&article.url)) }
                 div class="text pre" { (text) }
             }
@@ -52,8 +51,8 @@ pub(super) async fn show(State(service): State<Service>, two: Result<Parameters<
             }
         }
         div class="sides" {
-            (side(&comparison.left, &titles.0, &texts.0))
-            (side(&comparison.right, &titles.1, &texts.1))
+            (side(&comparison.left, &texts.0))
+            (side(&comparison.right, &texts.1))
         }
     };
     Ok(Page::new("Two articles").show(&body))

@@ -30,6 +30,8 @@ async function refresh() {
 }
 
 if (controls) {
+  // On a phone the stories come first.
+  if (matchMedia("(max-width: 50rem)").matches) controls.querySelector("details").open = false;
   controls.addEventListener("input", (event) => {
     const output = controls.querySelector(`output[for="${event.target.id}"]`);
     if (output) output.textContent = Number(event.target.value).toFixed(2);

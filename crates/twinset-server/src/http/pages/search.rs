@@ -94,8 +94,8 @@ impl View<'_> {
                                 "stories " (self.parameters.offset.unwrap_or(0) + 1) " to " (self.parameters.offset.unwrap_or(0) + found.stories.len())
                             } @else { (count(found.stories.len() as u64, "story", "stories")) }
                         }
-                        @for story in &found.stories { (self.story(story)) }
-                        (self.pager(found))
+                        div class="found" {
+                        div { @for story in &found.stories { (self.story(story)) } (self.pager(found)) }
                         section class="about" aria-label="About these stories" {
                             h2 { "Mentioned" }
                             (cloud(&found.entities, |entity: &Entity| self.with(&[("entity", &entity.name), ("offset", "")])))
@@ -106,6 +106,7 @@ impl View<'_> {
                                     li { a href=(self.with(&[("source", &source.source), ("offset", "")])) { (source.source) } " " span class="count" { (source.count) } }
                                 }
                             }
+                        }
                         }
                     }
                 }
@@ -123,6 +124,7 @@ impl View<'_> {
                 input type="hidden" name="q" value=(own.q);
                 @for entity in &own.entity { input type="hidden" name="entity" value=(entity); }
                 @for source in &own.source { input type="hidden" name="source" value=(source); }
+                details open { summary { "How stories are found" } div {
                 label for="min_sim" { "Alike by at least " output for="min_sim" { (format!("{:.2}", self.asked.min_sim.as_f64())) } }
                 input id="min_sim" name="min_sim" type="range" min=(LEAST) max="1" step="0.05" value=(self.asked.min_sim.as_f64());
                 label for="min_prob" { "Each copy found with probability " output for="min_prob" { (format!("{:.2}", self.asked.min_prob)) } }
@@ -135,6 +137,7 @@ impl View<'_> {
                 label for="to" { "To" } input id="to" name="to" type="date" value=(own.to);
                 label class="check" { input name="unread" type="checkbox" value="true" checked[own.unread]; " only unread" }
                 button type="submit" { "Apply" }
+                } }
             }
         }
     }
