@@ -30,8 +30,12 @@ pub use demo::show_demo;
 pub use error::{Error, Result};
 pub use feeds::{Feed, Feeds};
 pub use import::{Imported, import};
-pub use news::{Comparison, DayCount, Found, Judged, Mention, News, Piece, Receipt, Similar, SourceCount, Story};
+pub use news::{
+    Comparison, DayCount, Found, Judged, Mention, News, Piece, Receipt, Search, Similar, SourceCount, Story,
+};
 pub use options::ServeOptions;
 pub use serve::serve;
 pub use store::back_up;
+pub use stories::Asked;
+pub use text::TextQuery;
 pub use writer::Outcome;

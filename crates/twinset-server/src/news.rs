@@ -163,16 +163,20 @@ pub struct Receipt {
 }
 
 /// What is asked of a search.
-#[derive(Debug, Clone)]
-pub(crate) struct Search {
-    pub(crate) text: TextQuery,
-    pub(crate) asked: Asked,
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    /// What the articles have.
+    pub text: TextQuery,
+    /// What makes them a story.
+    pub asked: Asked,
     /// By how many sources ran it, in place of the order of the articles.
-    pub(crate) hot: bool,
+    pub hot: bool,
     /// Leave out what was read.
-    pub(crate) unread: bool,
-    pub(crate) skip: usize,
-    pub(crate) count: usize,
+    pub unread: bool,
+    /// Skip so many stories.
+    pub skip: usize,
+    /// Show so many.
+    pub count: usize,
 }
 
 /// A search takes so long at most.
@@ -286,7 +290,7 @@ impl News {
     }
 
     /// The stories of a search.
-    pub(crate) fn search(&self, search: &Search) -> Result<Found> {
+    pub fn search(&self, search: &Search) -> Result<Found> {
         let asking = self.kept.text.ask(&search.text)?;
         self.kept.store.read(|reading| {
             let stories = self.stories(reading, search.asked);
@@ -347,7 +351,7 @@ impl News {
     }
 
     /// The story of an article.
-    pub(crate) fn story(&self, id: i64, asked: Asked) -> Result<Story> {
+    pub fn story(&self, id: i64, asked: Asked) -> Result<Story> {
         self.kept.store.read(|reading| {
             reading.article(id)?;
             let members = self.stories(reading, asked).of(id)?;
@@ -358,7 +362,7 @@ impl News {
     }
 
     /// What is similar to an article.
-    pub(crate) fn similar_to(&self, id: i64, asked: Asked) -> Result<Vec<Similar>> {
+    pub fn similar_to(&self, id: i64, asked: Asked) -> Result<Vec<Similar>> {
         self.kept.store.read(|reading| {
             reading.article(id)?;
             similar(reading, self.kept.labels.similar_to(id, &asked.query())?)
@@ -366,7 +370,7 @@ impl News {
     }
 
     /// What is similar to a text that is not kept.
-    pub(crate) fn similar(&self, title: &str, text: &str, asked: Asked) -> Result<Vec<Similar>> {
+    pub fn similar(&self, title: &str, text: &str, asked: Asked) -> Result<Vec<Similar>> {
         let entities = self.extractor.entities(title, text)?;
         let terms = self.kept.comparer.terms(title, text, &entities)?;
         let found = self.kept.labels.similar(&terms, &asked.query())?;
@@ -421,7 +425,7 @@ impl News {
     }
 
     /// Marks a story read, or not: all its articles.
-    pub(crate) fn mark(&self, id: i64, is_read: bool, asked: Asked) -> Result<u64> {
+    pub fn mark(&self, id: i64, is_read: bool, asked: Asked) -> Result<u64> {
         let members: Vec<i64> = self.kept.store.read(|reading| {
             reading.article(id)?;
             Ok(self.stories(reading, asked).of(id)?.into_iter().collect())

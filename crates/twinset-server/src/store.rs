@@ -264,11 +264,11 @@ impl Reading<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// What is linked with an article, and how alike it is.
-    pub(crate) fn links(&self, id: i64) -> Result<Vec<(i64, f64)>> {
-        let sql = "SELECT other, similarity FROM links WHERE article = ?1";
+    /// What is linked with an article, so many at most, and how alike it is.
+    pub(crate) fn links(&self, id: i64, most: usize) -> Result<Vec<(i64, f64)>> {
+        let sql = "SELECT other, similarity FROM links WHERE article = ?1 LIMIT ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows = statement.query_map([id, most as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -386,7 +386,7 @@ impl Writing<'_> {
     }
 
     fn unlink(&self, id: i64) -> Result<()> {
-        let others: Vec<(i64, f64)> = self.reading().links(id)?;
+        let others: Vec<(i64, f64)> = self.reading().links(id, usize::MAX >> 1)?;
         let mut delete = self.transaction.prepare_cached("DELETE FROM links WHERE article = ?1 AND other = ?2")?;
         for (other, _) in others {
             delete.execute([id, other])?;

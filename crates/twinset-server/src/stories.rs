@@ -13,19 +13,27 @@ use crate::{Error, Result};
 
 /// How alike articles of a story are, and with which probability each of them is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Asked {
-    pub(crate) min_sim: Threshold,
-    pub(crate) min_prob: f64,
+pub struct Asked {
+    /// How alike two articles are, at least.
+    pub min_sim: Threshold,
+    /// With which probability each near duplicate is found, at least.
+    pub min_prob: f64,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self::kept()
+    }
 }
 
 impl Asked {
     /// What the index promises for the links that are kept: whoever asks for no more is answered from these.
-    pub(crate) fn kept() -> Self {
+    pub fn kept() -> Self {
         Self { min_sim: Threshold::new(7, 10).expect("it is a threshold"), min_prob: 0.9 }
     }
 
     /// What a request asks for, which must be worth the work.
-    pub(crate) fn new(min_sim: Option<Threshold>, min_prob: Option<f64>) -> Result<Self> {
+    pub fn new(min_sim: Option<Threshold>, min_prob: Option<f64>) -> Result<Self> {
         let kept = Self::kept();
         let asked = Self { min_sim: min_sim.unwrap_or(kept.min_sim), min_prob: min_prob.unwrap_or(kept.min_prob) };
         if !(LEAST..=1.0).contains(&asked.min_sim.as_f64()) {
@@ -53,7 +61,7 @@ pub(crate) const LEAST: f64 = 0.4;
 pub(crate) const LEAST_PROBABILITY: f64 = 0.5;
 pub(crate) const MOST_PROBABILITY: f64 = 0.99;
 /// A story has so many articles at most; more are not looked for.
-const MOST: usize = 500;
+const MOST: usize = 200;
 
 /// Finds the stories of articles in one state of everything.
 pub(crate) struct Stories<'a> {
@@ -113,7 +121,7 @@ impl Stories<'_> {
     fn neighbours(&self, id: i64) -> Result<Vec<(i64, f64)>> {
         if self.asked.is_kept() {
             let least = self.asked.min_sim.as_f64();
-            let mut links = self.reading.links(id)?;
+            let mut links = self.reading.links(id, MOST)?;
             links.retain(|(_, similarity)| *similarity >= least);
             return Ok(links);
         }

@@ -43,16 +43,19 @@ struct Fields {
 
 /// What is sought.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct TextQuery {
+pub struct TextQuery {
     /// Words, phrases in quotes, AND, OR, NOT, `title:…`; everything, if it is empty.
-    pub(crate) words: String,
-    pub(crate) sources: Vec<String>,
-    pub(crate) entities: Vec<String>,
-    pub(crate) from: Option<Moment>,
+    pub words: String,
+    /// Who published it: all of these.
+    pub sources: Vec<String>,
+    /// Who and what it mentions: all of these.
+    pub entities: Vec<String>,
+    /// The first moment.
+    pub from: Option<Moment>,
     /// The moment after the last one.
-    pub(crate) until: Option<Moment>,
+    pub until: Option<Moment>,
     /// The newest first, in place of the best.
-    pub(crate) newest: bool,
+    pub newest: bool,
 }
 
 /// What was found: the best first.
@@ -205,7 +208,7 @@ impl TextIndex {
         }
         let mut parser = QueryParser::for_index(&self.index, vec![self.fields.text]);
         parser.set_conjunction_by_default();
-        let (query, problems) = parser.parse_query_lenient(plain.as_deref().unwrap_or(words));
+        let (query, problems) = parser.parse_query_lenient(&with_minus(plain.as_deref().unwrap_or(words)));
         if !problems.is_empty() {
             let what: Vec<String> = problems.iter().take(3).map(ToString::to_string).collect();
             let hint = "put quotes around a phrase, and around words that have : or brackets in them";
@@ -213,6 +216,15 @@ impl TextIndex {
         }
         Ok((query, notes))
     }
+}
+
+/// The query with `-word` for `NOT word` and `AND NOT word`, outside of quotes: the parser takes the latter for nothing.
+fn with_minus(words: &str) -> String {
+    let rewrite = |(number, part): (usize, &str)| match number % 2 {
+        0 => format!(" {part}").replace(" AND NOT ", " -").replace(" NOT ", " -")[1..].to_owned(),
+        _ => part.to_owned(),
+    };
+    words.split('"').enumerate().map(rewrite).collect::<Vec<_>>().join("\"")
 }
 
 /// A query of one state of the index.

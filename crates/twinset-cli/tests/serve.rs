@@ -1,0 +1,445 @@
+//! The service over HTTP, as a program: what it answers, what it refuses, and that nothing is lost when it is killed.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use common::Folder;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use reqwest::StatusCode;
+use reqwest::blocking::Client;
+use serde_json::{Value, json};
+
+/// A service that ends with this value.
+struct Service {
+    child: Child,
+    address: String,
+    client: Client,
+}
+
+impl Service {
+    fn start(folder: &Folder, args: &str) -> Self {
+        _ = rustls::crypto::ring::default_provider().install_default();
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("twinset"));
+        command.current_dir(folder.path(".")).args(["serve", "--listen", "127.0.0.1:0"]).args(args.split_whitespace());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
+            if let Some((_, rest)) = line.split_once("http://") {
+                break format!("http://{}", rest.split_whitespace().next().unwrap());
+            }
+        };
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self { child, address, client }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.address)
+    }
+
+    fn get(&self, path: &str) -> (StatusCode, Value) {
+        let response = self.client.get(self.url(path)).send().unwrap();
+        (response.status(), response.json().unwrap_or(Value::Null))
+    }
+
+    fn page(&self, path: &str) -> String {
+        let response = self.client.get(self.url(path)).send().unwrap();
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        response.text().unwrap()
+    }
+
+    fn send(&self, path: &str, body: &Value) -> (StatusCode, Value) {
+        let response = self.client.post(self.url(path)).json(body).send().unwrap();
+        (response.status(), response.json().unwrap_or(Value::Null))
+    }
+
+    fn post(&self, url: &str, title: &str, text: &str) -> i64 {
+        let (status, receipt) = self.send("/api/articles", &json!({ "url": url, "title": title, "text": text }));
+        assert_eq!(status, StatusCode::OK, "{receipt}");
+        receipt["id"].as_i64().unwrap()
+    }
+
+    /// How many megabytes it holds at most.
+    fn peak(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1024
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+const TEXT: &str = "A ferry with ninety passengers ran aground near the old lighthouse on Sunday morning, and everyone was brought \
+                    ashore by the coastguard within two hours, as the harbour office of the town said in the evening.";
+
+#[test]
+fn the_api_takes_articles_and_answers() {
+    let folder = Folder::with(&[]);
+    let service = Service::start(&folder, "--data news");
+    let one = service.post("https://a.example/1", "Ferry aground", TEXT);
+    let two = service.post("https://b.example/1", "All ashore", &TEXT.replace("ninety", "95"));
+    let (_, found) = service.get("/api/search?q=lighthouse");
+    assert_eq!((found["articles"].as_u64(), found["stories"].as_array().map(Vec::len)), (Some(2), Some(1)));
+    assert_eq!(found["stories"][0]["sources"], 2);
+    let piece = &found["stories"][0]["snippet"];
+    let marked = piece["marked"][0].as_array().unwrap();
+    let (start, end) = (marked[0].as_u64().unwrap() as usize, marked[1].as_u64().unwrap() as usize);
+    assert_eq!(&piece["text"].as_str().unwrap()[start..end], "lighthouse");
+    let (_, similar) = service.get(&format!("/api/articles/{one}/similar?min_sim=0.8&min_prob=0.9"));
+    assert_eq!(similar[0]["id"], two);
+    let (_, similar) = service.send("/api/similar", &json!({ "text": TEXT, "min_sim": 0.8 }));
+    assert_eq!(similar.as_array().map(Vec::len), Some(2));
+    let (_, group) = service.get(&format!("/api/groups/{two}"));
+    assert_eq!(group["articles"].as_array().map(Vec::len), Some(2));
+    let verdict =
+        service.client.put(service.url("/api/verdicts")).json(&json!({ "left": one, "right": two, "same": false }));
+    assert_eq!(verdict.send().unwrap().status(), StatusCode::NO_CONTENT);
+    assert_eq!(service.get("/api/search?q=lighthouse").1["stories"].as_array().map(Vec::len), Some(2));
+    let read = service.client.put(service.url(&format!("/api/groups/{one}/read"))).json(&json!({ "read": true }));
+    assert_eq!(read.send().unwrap().json::<Value>().unwrap()["articles"], 1);
+    assert_eq!(service.get("/api/search?unread=true").1["stories"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        service.client.delete(service.url(&format!("/api/articles/{two}"))).send().unwrap().status(),
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(service.get("/api/health").1, json!({ "status": "ok", "articles": 1 }));
+    assert!(service.page("/metrics").contains("twinset_articles 1"));
+    let (_, description) = service.get("/api/openapi.json");
+    assert!(description["paths"]["/api/search"]["get"]["responses"]["400"].is_object());
+    // Without words, sources or days that exist, nothing is found, which is no failure.
+    for path in ["/api/search?q=nothinglikethis", "/api/search?entity=Nobody", "/api/search?to=1990-01-01"] {
+        assert_eq!(service.get(path).1["stories"], json!([]), "{path}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_json() {
+    let folder = Folder::with(&[]);
+    let service = Service::start(&folder, "--data news");
+    let bad = [
+        "/api/search?limit=0",
+        "/api/search?offset=100000",
+        "/api/search?min_sim=2",
+        "/api/search?min_sim=abc",
+        "/api/search?min_prob=1",
+        "/api/search?from=yesterday",
+        "/api/search?nonsense=1",
+        "/api/compare?left=1",
+        "/api/articles?limit=-1",
+    ];
+    for path in bad {
+        let (status, answer) = service.get(path);
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{path}");
+        assert!(answer["error"].is_string(), "{path}: {answer}");
+    }
+    for path in [
+        "/api/articles/7",
+        "/api/nothing",
+        "/api/articles/x",
+        "/../../etc/passwd",
+        "/assets/../news.sqlite",
+        "/api/groups/99",
+    ] {
+        let (status, answer) = service.get(path);
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
+        assert!(answer["error"].is_string(), "{path}");
+    }
+    let many_words = format!("/api/search?q={}", "word+".repeat(10_000));
+    assert!(service.get(&many_words).0.is_client_error());
+    let deep =
+        format!("{{\"url\": \"https://a.example/1\", \"json_ld\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let send = |body: Vec<u8>, encoding: Option<&str>| {
+        let mut request = service.client.post(service.url("/api/articles")).header("content-type", "application/json");
+        if let Some(encoding) = encoding {
+            request = request.header("content-encoding", encoding);
+        }
+        request.body(body).send().map(|response| response.status())
+    };
+    assert_eq!(send(deep.into_bytes(), None).unwrap(), StatusCode::BAD_REQUEST);
+    assert_eq!(send(b"{".to_vec(), None).unwrap(), StatusCode::BAD_REQUEST);
+    // Five megabytes are too many, also when they come packed. The service may hang up before it has heard them all.
+    assert!(send(vec![b' '; 5 << 20], None).map_or(true, |status| status == StatusCode::PAYLOAD_TOO_LARGE));
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    (0..500).for_each(|_| packed.write_all(&vec![b' '; 1 << 20]).unwrap());
+    assert_eq!(send(packed.finish().unwrap(), Some("gzip")).unwrap(), StatusCode::PAYLOAD_TOO_LARGE);
+    let plain = service.client.post(service.url("/api/articles")).body("x").send().unwrap();
+    assert_eq!(plain.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert!(service.peak() < 200, "{} MB", service.peak());
+}
+
+#[test]
+fn what_comes_from_outside_is_shown_as_text() {
+    let folder = Folder::with(&[]);
+    let service = Service::start(&folder, "--data news");
+    let script = "<script>alert(1)</script>";
+    let article = json!({
+        "url": "javascript:alert(1)", "title": format!("{script} title"), "text": format!("{script} {TEXT}"), "source": script,
+        "json_ld": { "@context": "https://schema.org", "@type": "NewsArticle", "mentions": [{ "@type": "Person", "name": script }] },
+    });
+    let (status, receipt) = service.send("/api/articles", &article);
+    assert_eq!(status, StatusCode::OK, "{receipt}");
+    let id = receipt["id"].as_i64().unwrap();
+    let other = service.post("https://a.example/'\"><img src=x onerror=alert(1)>", "x\" onload=\"alert(1)", TEXT);
+    let pages = [
+        "/".to_owned(),
+        format!("/?q={script}"),
+        format!("/?entity={script}&source={script}&from={script}"),
+        format!("/stories/{id}"),
+        format!("/articles/{id}"),
+        format!("/compare?left={id}&right={other}"),
+        "/feeds".to_owned(),
+        "/status".to_owned(),
+        format!("/stories/{script}"),
+    ];
+    for path in pages {
+        let page = service.page(&path);
+        assert!(page.starts_with("<!DOCTYPE html>") || page.contains("\"error\""), "{path}: {page}");
+        assert!(
+            !page.contains("<script>alert") && !page.contains("<img") && !page.contains("href=\"javascript:"),
+            "{path}"
+        );
+    }
+    // A page may only lead back to this service.
+    let form = [
+        ("left", id.to_string()),
+        ("right", other.to_string()),
+        ("verdict", "same".to_owned()),
+        ("back", "//evil.example".to_owned()),
+    ];
+    let answer = service.client.post(service.url("/verdicts")).form(&form).send().unwrap();
+    assert_eq!(answer.headers()["location"], "/");
+    // And another site may not write through a reader's browser, nor read by a name of its own.
+    let foreign = service
+        .client
+        .post(service.url("/verdicts"))
+        .header("sec-fetch-site", "cross-site")
+        .form(&form)
+        .send()
+        .unwrap();
+    assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
+    let renamed = service.client.get(service.url("/")).header("host", "evil.example").send().unwrap();
+    assert_eq!(renamed.status(), StatusCode::FORBIDDEN);
+}
+
+/// Serves some documents by their paths until the test ends; counts how often it was asked.
+fn documents(documents: Vec<(&'static str, String)>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            answer(stream, &documents);
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream, documents: &[(&'static str, String)]) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap());
+    let (mut request, mut line) = (String::new(), String::new());
+    while lines.read_line(&mut line).is_ok_and(|length| length > 2) {
+        request.push_str(&line);
+        line.clear();
+    }
+    let path = request.split_whitespace().nth(1).unwrap_or("/").to_owned();
+    let found = documents.iter().find(|(own, _)| *own == path);
+    let is_known = request.to_lowercase().contains("if-none-match: \"one\"");
+    let head = match found {
+        Some((_, body)) if body.starts_with("http") => format!("HTTP/1.1 302 Found\r\nLocation: {body}\r\n"),
+        Some(_) if is_known => "HTTP/1.1 304 Not Modified\r\n".to_owned(),
+        Some(_) => "HTTP/1.1 200 OK\r\nETag: \"one\"\r\n".to_owned(),
+        None => "HTTP/1.1 404 Not Found\r\n".to_owned(),
+    };
+    let body = found.filter(|(_, body)| !is_known && !body.starts_with("http")).map_or("", |(_, body)| body);
+    _ = write!(stream, "{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+}
+
+fn rss(name: &str, title: &str, text: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>{name}</title><link>https://{name}.example/</link>\
+         <item><title>{title}</title><link>https://{name}.example/1</link><description>&lt;p&gt;{text}&lt;/p&gt;</description>\
+         <pubDate>Sun, 01 Mar 2026 08:00:00 GMT</pubDate></item></channel></rss>"
+    )
+}
+
+#[test]
+fn copies_from_two_feeds_come_up_as_one_story() {
+    let bomb = "<?xml version=\"1.0\"?><!DOCTYPE r [<!ENTITY a \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\">\
+                <!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;\">\
+                <!ENTITY d \"&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;\"><!ENTITY e \"&d;&d;&d;&d;&d;&d;&d;&d;&d;&d;&d;&d;\">\
+                <!ENTITY f \"&e;&e;&e;&e;&e;&e;&e;&e;&e;&e;&e;&e;\"><!ENTITY g \"&f;&f;&f;&f;&f;&f;&f;&f;&f;&f;&f;&f;\">]>\
+                <rss version=\"2.0\"><channel><title>&g;</title></channel></rss>";
+    let address = documents(vec![
+        ("/one", rss("morning", "Ferry aground", TEXT)),
+        ("/two", rss("evening", "All ashore", &TEXT.replace("ninety", "95"))),
+        ("/bomb", bomb.to_owned()),
+        ("/loop", "http://127.0.0.1:1/".to_owned()),
+    ]);
+    let folder = Folder::with(&[]);
+    {
+        // Addresses of this machine are refused, also behind a redirect.
+        let service = Service::start(&folder, "--data private");
+        let (status, feeds) = service.send("/api/feeds", &json!({ "address": format!("http://{address}/one") }));
+        assert_eq!(status, StatusCode::OK);
+        assert!(feeds[0]["problem"].as_str().unwrap().contains("private"), "{feeds}");
+        let (status, _) = service.send("/api/feeds", &json!({ "address": "file:///etc/passwd" }));
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+    }
+    let service = Service::start(&folder, "--data news --allow-private");
+    for path in ["one", "two"] {
+        let (_, feeds) = service.send("/api/feeds", &json!({ "address": format!("http://{address}/{path}") }));
+        assert_eq!((&feeds[0]["problem"], &feeds[0]["articles"]), (&Value::Null, &json!(1)), "{feeds}");
+    }
+    let (_, found) = service.get("/api/search?q=lighthouse");
+    assert_eq!(found["stories"].as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!(found["stories"][0]["sources"], 2);
+    // What has not changed is not sent again, and what is there already is not new.
+    let (_, feeds) = service.get("/api/feeds");
+    let again = service.send(&format!("/api/feeds/{}/poll", feeds[0]["id"]), &json!({})).1;
+    assert_eq!((&again["articles"], &again["failures"]), (&json!(1), &json!(0)), "{again}");
+    for (path, reason) in [("bomb", ""), ("missing", "404"), ("loop", "")] {
+        let (_, feeds) = service.send("/api/feeds", &json!({ "address": format!("http://{address}/{path}") }));
+        let problem = feeds[0]["problem"].as_str().unwrap_or_default().to_owned();
+        assert!(path == "bomb" || !problem.is_empty() && problem.contains(reason), "{path}: {feeds}");
+    }
+    assert!(service.peak() < 200, "{} MB", service.peak());
+    let opml = "<opml version=\"2.0\"><body><outline text=\"x\"><outline type=\"rss\" xmlUrl=\"https://x.example/a?b=1&amp;c=2\"/></outline></body></opml>";
+    let (_, feeds) = service.send("/api/feeds", &json!({ "opml": opml }));
+    assert!(feeds.as_array().unwrap().iter().any(|feed| feed["address"] == "https://x.example/a?b=1&c=2"), "{feeds}");
+}
+
+#[test]
+fn others_need_a_key() {
+    let folder = Folder::with(&[("keys", b"read 0123456789abcdef\nwrite fedcba9876543210\n")]);
+    let refused = folder.run("serve --data news --listen 0.0.0.0:0");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--key-file"));
+    let service = Service::start(&folder, "--data news --key-file keys");
+    let ask = |path: &str, key: Option<&str>| {
+        let request = service.client.get(service.url(path));
+        let request = if let Some(key) = key { request.bearer_auth(key) } else { request };
+        request.send().unwrap().status()
+    };
+    assert_eq!(ask("/api/search", None), StatusCode::UNAUTHORIZED);
+    assert_eq!(ask("/api/search", Some("0123456789abcdee")), StatusCode::UNAUTHORIZED);
+    assert_eq!(ask("/api/search", Some("0123456789abcdef")), StatusCode::OK);
+    assert_eq!(ask("/", None), StatusCode::SEE_OTHER);
+    let post = |key: &str| {
+        let article = json!({ "url": "https://a.example/1", "text": TEXT });
+        service.client.post(service.url("/api/articles")).bearer_auth(key).json(&article).send().unwrap().status()
+    };
+    assert_eq!(post("0123456789abcdef"), StatusCode::FORBIDDEN);
+    assert_eq!(post("fedcba9876543210"), StatusCode::OK);
+    // A browser logs in, and shows what it was given then.
+    let login = service.client.post(service.url("/login")).form(&[("key", "0123456789abcdef")]).send().unwrap();
+    let cookie = login.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap();
+    let with_cookie = service.client.get(service.url("/")).header("cookie", cookie).send().unwrap();
+    assert_eq!(with_cookie.status(), StatusCode::OK);
+    let wrong = service.client.post(service.url("/login")).form(&[("key", "x")]).send().unwrap();
+    assert_eq!(wrong.status(), StatusCode::UNAUTHORIZED);
+}
+
+/// A text that is not like that of another word.
+fn words(word: &str) -> String {
+    let own = (0..40).map(|number| format!("{:x}", twinset::token_hash(format!("{word}{number}").as_bytes(), 1)));
+    format!("lighthouse {word} {}", own.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_kill() {
+    let folder = Folder::with(&[]);
+    let mut acknowledged: Vec<(i64, String)> = Vec::new();
+    for round in 0..3 {
+        let mut service = Service::start(&folder, "--data news");
+        for (id, word) in &acknowledged {
+            let (_, found) = service.get(&format!("/api/search?q={word}"));
+            assert_eq!(found["articles"], 1, "{word}: {found}");
+            let (_, article) = service.get(&format!("/api/articles/{id}"));
+            let (_, similar) = service
+                .send("/api/similar", &json!({ "title": article["title"], "text": article["text"], "min_sim": 1 }));
+            assert!(similar.as_array().unwrap().iter().any(|found| found["id"] == *id), "{word}: {similar}");
+        }
+        // What was not acknowledged is whole, or not there.
+        let all = service.get("/api/health").1["articles"].as_u64().unwrap();
+        let found = service.get("/api/search?q=lighthouse").1["articles"].as_u64().unwrap();
+        assert_eq!(all, found);
+        let (address, client) = (service.address.clone(), service.client.clone());
+        let posters: Vec<_> = (0..4)
+            .map(|poster| {
+                let (address, client) = (address.clone(), client.clone());
+                std::thread::spawn(move || {
+                    let mut acknowledged = Vec::new();
+                    for number in 0.. {
+                        let word = format!("w{round}x{poster}x{number}");
+                        let article =
+                            json!({ "url": format!("https://a.example/{word}"), "title": word, "text": words(&word) });
+                        let Ok(response) = client.post(format!("{address}/api/articles")).json(&article).send() else {
+                            break;
+                        };
+                        let Ok(receipt) = response.json::<Value>() else { break };
+                        acknowledged.extend(receipt["id"].as_i64().map(|id| (id, word)));
+                    }
+                    acknowledged
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(700));
+        service.kill();
+        acknowledged.extend(posters.into_iter().flat_map(|poster| poster.join().unwrap()));
+    }
+    assert!(acknowledged.len() > 10, "{}", acknowledged.len());
+}
+
+#[test]
+fn files_are_imported_and_a_second_time_nothing_is_new() {
+    let lines = format!(
+        "{}\nnonsense\n{}\n",
+        json!({ "url": "https://a.example/1", "title": "One", "text": TEXT }),
+        json!({ "url": "https://a.example/2", "title": "Two" })
+    );
+    let folder = Folder::with(&[
+        ("in/a.jsonl", lines.as_bytes()),
+        (
+            "in/page.html",
+            format!("<html><title>Page</title><body><article><p>{TEXT}</p></article></body></html>").as_bytes(),
+        ),
+        ("in/feed.rss", rss("morning", "Ferry", TEXT).as_bytes()),
+        ("in/note.txt", b"A note of some words."),
+        ("in/ignored.bin", b"x"),
+    ]);
+    let import = || {
+        let output = folder.run("serve --data news --import in --import-only --quiet");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let first = import();
+    assert!(first.contains("4 new") && first.contains("2 refused"), "{first}");
+    assert!(first.contains("a.jsonl, line 2") && first.contains("needs a `text`"), "{first}");
+    assert!(import().contains("0 new"), "{first}");
+    let output = folder.run("serve --data news --backup copy.sqlite");
+    assert!(output.status.success());
+    assert!(folder.path("copy.sqlite").is_file());
+    let mut beginning = [0; 15];
+    std::fs::File::open(folder.path("copy.sqlite")).unwrap().read_exact(&mut beginning).unwrap();
+    assert_eq!(&beginning, b"SQLite format 3");
+}

@@ -1,0 +1,239 @@
+//! The service without HTTP: what arrives is found, copies are one story, a reader's word counts, nothing is lost.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+use twinset_server::{
+    Asked, Error, Found, News, Outcome, Search, ServeOptions, Submission, TextQuery, back_up, show_demo,
+};
+
+const STORY: &str = "A ferry with ninety passengers ran aground near the old lighthouse on Sunday morning. The coastguard brought \
+    everyone ashore within two hours, and two people were treated for bruises. The captain told investigators that the steering \
+    had failed without warning. Services on the route are suspended until the vessel has been inspected by the authority.";
+const OTHER: &str = "The town library reopens next week after a renovation that took three years. Its reading room has been given \
+    a glass roof, and a collection of maps can be seen for the first time. Entrance is free during the first month, and schools \
+    are invited to book a visit. The council paid for most of the work from a legacy left by a retired printer.";
+
+fn submission(url: &str, title: &str, text: &str) -> Submission {
+    Submission {
+        url: url.to_owned(),
+        title: Some(title.to_owned()),
+        text: Some(text.to_owned()),
+        published: Some("2026-03-01".to_owned()),
+        ..Submission::default()
+    }
+}
+
+fn open(folder: &Path) -> News {
+    News::open(folder, &ServeOptions::default()).unwrap()
+}
+
+fn add(news: &News, url: &str, title: &str, text: &str) -> i64 {
+    news.submit(submission(&format!("https://{url}"), title, text)).unwrap().id
+}
+
+fn find(news: &News, words: &str, asked: Asked) -> Found {
+    let text = TextQuery { words: words.to_owned(), ..TextQuery::default() };
+    news.search(&Search { text, asked, count: 50, ..Search::default() }).unwrap()
+}
+
+/// The stories of a search, each as the numbers of its articles.
+fn stories(news: &News, words: &str) -> Vec<Vec<i64>> {
+    stories_at(news, words, None)
+}
+
+fn stories_at(news: &News, words: &str, min_sim: Option<&str>) -> Vec<Vec<i64>> {
+    let asked = Asked::new(min_sim.map(|text| text.parse().unwrap()), None).unwrap();
+    let found = find(news, words, asked);
+    let ids = |story: &twinset_server::Story| {
+        let mut ids: Vec<i64> = story.articles.iter().map(|article| article.id).collect();
+        ids.sort();
+        ids
+    };
+    found.stories.iter().map(ids).collect()
+}
+
+/// A light edit: some words are others, a sentence is gone.
+fn edited(text: &str) -> String {
+    text.replace("ninety", "about ninety").replace("brought", "took").replace(" within two hours", "")
+}
+
+#[test]
+fn what_arrives_is_found_and_copies_are_one_story() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    let first = add(&news, "a.example/1", "Ferry aground", STORY);
+    assert_eq!(stories(&news, "lighthouse"), [[first]]);
+    let copy = add(&news, "b.example/7", "Ninety brought ashore", &edited(STORY));
+    assert_eq!(stories(&news, "lighthouse"), [[first, copy]]);
+    // The same title does not make a story.
+    let namesake = add(&news, "c.example/3", "Ferry aground", OTHER);
+    assert_eq!(stories(&news, "lighthouse"), [[first, copy]]);
+    assert_eq!(stories(&news, "title:aground").len(), 2);
+    assert_eq!(stories(&news, "library"), [[namesake]]);
+    // Phrases, and words that must or must not be there.
+    assert_eq!(stories(&news, "\"old lighthouse\""), [[first, copy]]);
+    assert_eq!(stories(&news, "\"lighthouse old\"").len(), 0);
+    assert_eq!(stories(&news, "lighthouse OR library").len(), 2);
+    assert_eq!(stories(&news, "aground AND NOT library"), [[first, copy]]);
+    assert_eq!(stories(&news, "aground NOT \"glass roof\""), [[first, copy]]);
+    assert_eq!(stories(&news, "aground -library"), [[first, copy]]);
+    // The stricter, the fewer are alike.
+    assert_eq!(stories_at(&news, "lighthouse", Some("1")), [[first], [copy]]);
+    assert_eq!(stories_at(&news, "lighthouse", Some("0.5")), [[first, copy]]);
+}
+
+#[test]
+fn an_article_from_the_same_address_takes_the_place_of_the_first() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    let given = submission("https://a.example/1", "Ferry aground", STORY);
+    let first = news.submit(given.clone()).unwrap();
+    assert_eq!(first.outcome, Outcome::New);
+    assert_eq!(news.submit(given).unwrap().outcome, Outcome::Unchanged);
+    let copy = add(&news, "b.example/2", "Ferry aground", &edited(STORY));
+    let replaced = news.submit(submission("https://a.example/1", "The library", OTHER)).unwrap();
+    assert_eq!((replaced.id, replaced.outcome), (first.id, Outcome::Replaced));
+    assert_eq!(stories(&news, "lighthouse"), [[copy]]);
+    assert_eq!(stories(&news, "library"), [[first.id]]);
+    news.remove(first.id).unwrap();
+    assert!(stories(&news, "library").is_empty());
+    assert!(matches!(news.article(first.id), Err(Error::Missing(_))));
+    assert!(matches!(news.remove(first.id), Err(Error::Missing(_))));
+    assert_eq!(news.count().unwrap(), 1);
+}
+
+#[test]
+fn a_verdict_is_kept_respected_and_undone() {
+    let folder = TempDir::new().unwrap();
+    let (one, two, other) = {
+        let news = open(folder.path());
+        let one = add(&news, "a.example/1", "Ferry aground", STORY);
+        let two = add(&news, "b.example/1", "Ferry", &edited(STORY));
+        let other = add(&news, "c.example/1", "Library", OTHER);
+        news.judge(one, two, Some(false)).unwrap();
+        news.judge(one, other, Some(true)).unwrap();
+        (one, two, other)
+    };
+    let news = open(folder.path());
+    assert_eq!(stories(&news, "lighthouse OR library").len(), 2);
+    assert_eq!(stories(&news, "library"), [[one, other]]);
+    assert_eq!(news.compare(two, one).unwrap().verdict, Some(false));
+    assert_eq!(news.verdicts(0, 10).unwrap().len(), 2);
+    news.judge(two, one, None).unwrap();
+    news.judge(one, other, None).unwrap();
+    assert_eq!(stories(&news, "lighthouse"), [[one, two]]);
+    assert_eq!(stories(&news, "library"), [[other]]);
+    assert!(matches!(news.judge(one, one, Some(true)), Err(Error::Request(_))));
+    assert!(matches!(news.judge(one, 99, Some(true)), Err(Error::Missing(_))));
+}
+
+#[test]
+fn a_story_that_was_read_stays_read_when_another_copy_comes() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    let one = add(&news, "a.example/1", "Ferry aground", STORY);
+    assert_eq!(news.mark(one, true, Asked::kept()).unwrap(), 1);
+    add(&news, "b.example/1", "Ferry", &edited(STORY));
+    let found = find(&news, "", Asked::kept());
+    assert_eq!(found.stories.len(), 1);
+    assert!(found.stories[0].is_read);
+    assert_eq!(news.mark(one, false, Asked::kept()).unwrap(), 2);
+    assert!(!find(&news, "", Asked::kept()).stories[0].is_read);
+}
+
+#[test]
+fn copies_that_lie_too_far_apart_are_no_story() {
+    let folder = TempDir::new().unwrap();
+    let options = ServeOptions { window_days: Some(2), ..ServeOptions::default() };
+    let news = News::open(folder.path(), &options).unwrap();
+    let mut ids = Vec::new();
+    for (number, day) in ["2026-03-01", "2026-03-03", "2026-03-08"].iter().enumerate() {
+        let mut given = submission(&format!("https://{number}.example/"), "Ferry", STORY);
+        given.published = Some((*day).to_owned());
+        ids.push(news.submit(given).unwrap().id);
+    }
+    assert_eq!(stories(&news, "lighthouse").len(), 2);
+    assert!(stories(&news, "lighthouse").contains(&vec![ids[0], ids[1]]));
+}
+
+#[test]
+fn what_follows_from_the_articles_is_made_again() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    show_demo(&news).unwrap();
+    news.remove(3).unwrap();
+    let expected = (stories(&news, ""), stories(&news, "ferry"), stories_at(&news, "ferry", Some("0.6")));
+    assert!(expected.0.iter().any(|story| story.len() > 3) && !expected.1.is_empty());
+    drop(news);
+    for lost in [vec!["text"], vec!["labels"], vec!["text", "labels"]] {
+        for part in &lost {
+            std::fs::remove_dir_all(folder.path().join(part)).unwrap();
+        }
+        let news = open(folder.path());
+        let found = (stories(&news, ""), stories(&news, "ferry"), stories_at(&news, "ferry", Some("0.6")));
+        assert_eq!(found, expected, "without {lost:?}");
+    }
+    // A backup holds everything.
+    let copy = TempDir::new().unwrap();
+    back_up(folder.path(), &copy.path().join("news.sqlite")).unwrap();
+    assert_eq!(stories(&open(copy.path()), ""), expected.0);
+    assert!(matches!(back_up(folder.path(), &copy.path().join("news.sqlite")), Err(Error::Usage(_))));
+}
+
+#[test]
+fn the_label_index_may_lie_in_a_database() {
+    let (postgres, mariadb) = (testbed::Server::postgres().unwrap(), testbed::Server::mariadb().unwrap());
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    show_demo(&news).unwrap();
+    let expected = (stories(&news, ""), stories_at(&news, "", Some("0.6")));
+    for server in [&postgres, &mariadb] {
+        let folder = TempDir::new().unwrap();
+        let options =
+            ServeOptions { index: Some(format!("{}?index=news", server.address())), ..ServeOptions::default() };
+        let news = News::open(folder.path(), &options).unwrap();
+        show_demo(&news).unwrap();
+        assert_eq!((stories(&news, ""), stories_at(&news, "", Some("0.6"))), expected);
+    }
+}
+
+#[test]
+fn old_articles_go_and_the_newest_stay() {
+    let folder = TempDir::new().unwrap();
+    let options = ServeOptions { keep_count: Some(3), ..ServeOptions::default() };
+    let news = News::open(folder.path(), &options).unwrap();
+    for day in 1..=9 {
+        let mut given = submission(&format!("https://a.example/{day}"), "A title", &format!("{STORY} number{day}"));
+        given.published = Some(format!("2026-03-0{day}"));
+        news.submit(given).unwrap();
+    }
+    assert_eq!(news.expire().unwrap(), 6);
+    assert_eq!(news.count().unwrap(), 3);
+    assert_eq!(stories(&news, "number9 OR number1"), stories(&news, "number7"));
+    assert_eq!(news.newest(0, 10).unwrap().len(), 3);
+    drop(news);
+    let options = ServeOptions { keep_days: Some(10_000), ..ServeOptions::default() };
+    assert_eq!(News::open(folder.path(), &options).unwrap().expire().unwrap(), 0);
+}
+
+#[test]
+fn many_articles_at_once_share_commits_and_are_all_found() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let news = &news;
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let word = format!("word{thread}x{number}");
+                    let id = add(news, &format!("a.example/{word}"), &word, &format!("{STORY} {word}"));
+                    let found = stories(news, &word);
+                    assert!(found.len() == 1 && found[0].contains(&id), "{word}: {found:?}");
+                }
+            });
+        }
+    });
+    assert_eq!(stories(&news, "lighthouse").len(), 1);
+    assert_eq!(stories(&news, "lighthouse")[0].len(), 80);
+}
