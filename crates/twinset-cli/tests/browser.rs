@@ -14,6 +14,7 @@ fn browser() -> Browser {
     let options = LaunchOptions {
         path: Some(path),
         sandbox: false,
+        window_size: Some((1280, 900)),
         args: ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
             .iter()
             .map(std::ffi::OsStr::new)
@@ -118,4 +119,150 @@ fn the_report_of_a_profile_can_be_clicked_through() {
     assert!(evaluate(&tab, "document.querySelector('.table[open]').innerText").contains("<script>alert(1)</script>"));
     let page_width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
     assert_eq!(evaluate(&tab, page_width), "true");
+}
+
+/// A service that ends with this value.
+struct Service {
+    child: std::process::Child,
+    address: String,
+}
+
+impl Service {
+    fn start(folder: &Folder, args: &str) -> Self {
+        use std::io::{BufRead, BufReader};
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("twinset"));
+        command.current_dir(folder.path(".")).args(["serve", "--listen", "127.0.0.1:0"]).args(args.split_whitespace());
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
+            if let Some((_, rest)) = line.split_once("http://") {
+                break format!("http://{}", rest.split_whitespace().next().unwrap());
+            }
+        };
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Self { child, address }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+#[test]
+fn stories_can_be_read_compared_and_judged() {
+    let folder = Folder::with(&[]);
+    let service = Service::start(&folder, "--demo --allow-private");
+    let browser = browser();
+    let tab = browser.new_tab().unwrap();
+    let go = |path: &str| {
+        tab.navigate_to(&format!("{}{path}", service.address)).unwrap().wait_until_navigated().unwrap();
+    };
+    let wait_for = |script: &str, wanted: &str| {
+        for _ in 0..100 {
+            if evaluate(&tab, script) == wanted {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{script} is {}, and not {wanted}", evaluate(&tab, script));
+    };
+    let stories = "document.querySelectorAll('.story').length";
+
+    // A search returns stories, with what was sought marked.
+    go("/");
+    tab.wait_for_element("#q").unwrap().type_into("ferry passengers").unwrap();
+    tab.press_key("Enter").unwrap();
+    wait_for("document.querySelectorAll('.story mark').length > 0", "true");
+    assert_eq!(evaluate(&tab, stories), "1");
+    assert!(evaluate(&tab, "document.querySelector('.story .meta').textContent").contains("5 articles from 5 sources"));
+
+    // The slider, with the keyboard: at the strict end every telling is a story of its own.
+    tab.wait_for_element("#min_sim").unwrap().focus().unwrap();
+    tab.press_key("End").unwrap();
+    wait_for(stories, "5");
+    assert_eq!(evaluate(&tab, "document.querySelector('output[for=min_sim]').textContent"), "1.00");
+    assert!(evaluate(&tab, "location.search").contains("min_sim=1"));
+    tab.press_key("Home").unwrap();
+    wait_for(stories, "1");
+
+    // A story, two of its articles side by side, a verdict, and back again.
+    go("/?q=ferry+passengers");
+    tab.wait_for_element(".story h2 a").unwrap().click().unwrap();
+    wait_for("document.querySelectorAll('tbody tr').length", "5");
+    tab.wait_for_element("tbody a[href^='/compare']").unwrap().click().unwrap();
+    wait_for("document.querySelectorAll('.side').length", "2");
+    wait_for(
+        "document.querySelectorAll('.side ins').length > 0 && document.querySelectorAll('.side del').length > 0",
+        "true",
+    );
+    let press = |name: &str| {
+        let script = format!("[...document.querySelectorAll('button')].find(b => b.textContent == '{name}').click()");
+        evaluate(&tab, &script);
+    };
+    press("Not the same story");
+    wait_for("document.querySelector('.verdict').textContent.includes('You said: not the same story')", "true");
+    press("Undo");
+    wait_for("document.querySelector('.verdict').textContent.includes('You said')", "false");
+
+    // Marking a story read marks all copies.
+    go("/?q=ferry+passengers");
+    press("Mark read");
+    wait_for("document.querySelectorAll('.story.read').length", "1");
+
+    // A feed that is served on this machine.
+    let feed = "<?xml version='1.0'?><rss version='2.0'><channel><title>Loopback Gazette</title><item><title>Quince harvest</title>\
+                <link>https://gazette.example/1</link><description>The quince harvest was larger than ever.</description></item></channel></rss>";
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            _ = stream.read(&mut request);
+            _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{feed}", feed.len());
+        }
+    });
+    go("/feeds");
+    tab.wait_for_element("#address").unwrap().type_into(&format!("http://{address}/feed")).unwrap();
+    press("Follow");
+    wait_for("document.querySelector('table')?.textContent.includes('Loopback Gazette') ?? false", "true");
+    go("/?q=quince");
+    wait_for(stories, "1");
+
+    // In the dark, and on a phone, where nothing sticks out and the stories come first.
+    use headless_chrome::protocol::cdp::Emulation;
+    let dark = Emulation::MediaFeature { name: "prefers-color-scheme".to_owned(), value: "dark".to_owned() };
+    tab.call_method(Emulation::SetEmulatedMedia { media: None, features: Some(vec![dark]) }).unwrap();
+    let phone = Emulation::SetDeviceMetricsOverride {
+        width: 390,
+        height: 844,
+        device_scale_factor: 1.0,
+        mobile: true,
+        scale: None,
+        screen_width: None,
+        screen_height: None,
+        position_x: None,
+        position_y: None,
+        dont_set_visible_size: None,
+        screen_orientation: None,
+        viewport: None,
+        display_feature: None,
+        device_posture: None,
+    };
+    tab.call_method(phone).unwrap();
+    for path in ["/", "/?sort=hot", "/stories/1", "/articles/1", "/compare?left=1&right=2", "/feeds", "/status"] {
+        go(path);
+        let width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+        assert_eq!(evaluate(&tab, width), "true", "{path}");
+        let background = "getComputedStyle(document.body).backgroundColor";
+        assert_eq!(evaluate(&tab, background), "rgb(22, 24, 28)", "{path}");
+    }
+    go("/");
+    assert_eq!(evaluate(&tab, "document.querySelector('#controls details').open"), "false");
 }

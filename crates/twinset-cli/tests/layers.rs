@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates that have layers, each from top to bottom.
-const CRATES: [(&str, &[&str]); 4] = [
+const CRATES: [(&str, &[&str]); 5] = [
     ("twinset-index", &["error", "change", "settings", "labels", "synopses"]),
     (
         "twinset-profile",
@@ -35,6 +35,13 @@ const CRATES: [(&str, &[&str]); 4] = [
             "export",
             "saved",
             "lake",
+        ],
+    ),
+    (
+        "twinset-server",
+        &[
+            "error", "article", "compared", "options", "extract", "store", "labels", "text", "stories", "kept",
+            "writer", "intake", "news", "fetch", "feeds", "import", "demo", "http", "serve",
         ],
     ),
     ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),

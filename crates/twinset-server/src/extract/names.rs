@@ -280,7 +280,7 @@ impl Names {
                 && !first.text.ends_with('.')
                 && !["Mr", "Mrs", "Ms", "Dr", "Sir", "President", "Minister", "Mayor", "Governor", "Judge"]
                     .contains(&first.text);
-            if is_small || is_common || lists.others.contains(first.text) || (is_title && !is_body_title) {
+            if is_small || is_common || lists.others.contains(bare(first.text)) || (is_title && !is_body_title) {
                 is_titled |= is_title;
                 run = &run[1..];
             } else {
@@ -288,7 +288,7 @@ impl Names {
             }
         }
         while let Some(last) = run.last() {
-            if lists.others.contains(last.text) || lists.links.contains(last.text) {
+            if lists.others.contains(bare(last.text)) || lists.links.contains(last.text) {
                 run = &run[..run.len() - 1];
             } else {
                 break;
@@ -318,7 +318,8 @@ impl Names {
         let has = |set: &HashSet<&str>| run.iter().any(|word| set.contains(word.text.trim_end_matches(['.', ','])));
         let ends = |set: &HashSet<&str>| run.last().is_some_and(|word| set.contains(word.text.trim_end_matches('.')));
         let last = run.last().map_or("", |word| word.text);
-        let kind = if self.places.has(&name) {
+        // Where a report comes from is often written in capital letters.
+        let kind = if self.places.has(&name) || is_acronym && self.places.has(&titled(&name)) {
             EntityKind::Place
         } else if is_titled && run.len() <= 4 && !has(&lists.organizations) {
             EntityKind::Person
@@ -348,11 +349,22 @@ impl Names {
     }
 }
 
+/// A name in capital letters as others are written.
+fn titled(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(String::from).unwrap_or_default();
+    first + &letters.as_str().to_lowercase()
+}
+
+/// A word without a possessive.
+fn bare(word: &str) -> &str {
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
+}
+
 /// The words of a run as a name, without a possessive.
 fn joined(run: &[Word<'_>]) -> String {
     let name = run.iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
-    let name = name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")).unwrap_or(&name);
-    name.trim_end_matches(['\'', '’']).to_owned()
+    bare(&name).trim_end_matches(['\'', '’']).to_owned()
 }
 
 /// What stands for another that is longer is one with it: a surname, an acronym.
