@@ -4,7 +4,7 @@ mod common;
 
 use std::path::PathBuf;
 
-use common::Folder;
+use common::{Folder, Service};
 use headless_chrome::{Browser, LaunchOptions, Tab};
 
 fn browser() -> Browser {
@@ -119,39 +119,6 @@ fn the_report_of_a_profile_can_be_clicked_through() {
     assert!(evaluate(&tab, "document.querySelector('.table[open]').innerText").contains("<script>alert(1)</script>"));
     let page_width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth";
     assert_eq!(evaluate(&tab, page_width), "true");
-}
-
-/// A service that ends with this value.
-struct Service {
-    child: std::process::Child,
-    address: String,
-}
-
-impl Service {
-    fn start(folder: &Folder, args: &str) -> Self {
-        use std::io::{BufRead, BufReader};
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("twinset"));
-        command.current_dir(folder.path(".")).args(["serve", "--listen", "127.0.0.1:0"]).args(args.split_whitespace());
-        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        let address = loop {
-            line.clear();
-            assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
-            if let Some((_, rest)) = line.split_once("http://") {
-                break format!("http://{}", rest.split_whitespace().next().unwrap());
-            }
-        };
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-        Self { child, address }
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        _ = self.child.kill();
-        _ = self.child.wait();
-    }
 }
 
 #[test]

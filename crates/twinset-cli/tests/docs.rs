@@ -130,7 +130,7 @@ fn links_lead_somewhere() {
 /// Paths in code spans, such as `crates/twinset/src/lib.rs` or `join/ppjoin.rs::join`, must exist.
 #[test]
 fn named_source_files_exist() {
-    let crates = ["twinset", "twinset-io", "twinset-index", "twinset-profile", "twinset-cli"];
+    let crates = ["twinset", "twinset-io", "twinset-index", "twinset-profile", "twinset-server", "twinset-cli"];
     let folders = crates.iter().flat_map(|name| ["src", "tests"].map(|folder| format!("crates/{name}/{folder}")));
     let sources: Vec<String> = folders.chain(["crates".to_owned(), String::new()]).collect();
     for page in pages().iter().filter(|page| !page.ends_with("CHANGELOG.md")) {

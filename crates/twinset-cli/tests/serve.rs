@@ -4,45 +4,30 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::Folder;
+use common::{Folder, Service};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use reqwest::StatusCode;
 use reqwest::blocking::Client;
 use serde_json::{Value, json};
 
-/// A service that ends with this value.
-struct Service {
-    child: Child,
-    address: String,
+/// A service, and someone who asks it.
+struct Asking {
+    service: Service,
     client: Client,
 }
 
-impl Service {
+impl Asking {
     fn start(folder: &Folder, args: &str) -> Self {
         _ = rustls::crypto::ring::default_provider().install_default();
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("twinset"));
-        command.current_dir(folder.path(".")).args(["serve", "--listen", "127.0.0.1:0"]).args(args.split_whitespace());
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        let address = loop {
-            line.clear();
-            assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
-            if let Some((_, rest)) = line.split_once("http://") {
-                break format!("http://{}", rest.split_whitespace().next().unwrap());
-            }
-        };
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { child, address, client }
+        Self { service: Service::start(folder, args), client }
     }
 
     fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.address)
+        format!("{}{path}", self.service.address)
     }
 
     fn get(&self, path: &str) -> (StatusCode, Value) {
@@ -70,21 +55,9 @@ impl Service {
 
     /// How many megabytes it holds at most.
     fn peak(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.service.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1024
-    }
-
-    fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        _ = self.child.kill();
-        _ = self.child.wait();
     }
 }
 
@@ -94,7 +67,7 @@ const TEXT: &str = "A ferry with ninety passengers ran aground near the old ligh
 #[test]
 fn the_api_takes_articles_and_answers() {
     let folder = Folder::with(&[]);
-    let service = Service::start(&folder, "--data news");
+    let service = Asking::start(&folder, "--data news");
     let one = service.post("https://a.example/1", "Ferry aground", TEXT);
     let two = service.post("https://b.example/1", "All ashore", &TEXT.replace("ninety", "95"));
     let (_, found) = service.get("/api/search?q=lighthouse");
@@ -134,7 +107,7 @@ fn the_api_takes_articles_and_answers() {
 #[test]
 fn what_makes_no_sense_is_refused_in_json() {
     let folder = Folder::with(&[]);
-    let service = Service::start(&folder, "--data news");
+    let service = Asking::start(&folder, "--data news");
     let bad = [
         "/api/search?limit=0",
         "/api/search?offset=100000",
@@ -189,7 +162,7 @@ fn what_makes_no_sense_is_refused_in_json() {
 #[test]
 fn what_comes_from_outside_is_shown_as_text() {
     let folder = Folder::with(&[]);
-    let service = Service::start(&folder, "--data news");
+    let service = Asking::start(&folder, "--data news");
     let script = "<script>alert(1)</script>";
     let article = json!({
         "url": "javascript:alert(1)", "title": format!("{script} title"), "text": format!("{script} {TEXT}"), "source": script,
@@ -296,14 +269,14 @@ fn copies_from_two_feeds_come_up_as_one_story() {
     let folder = Folder::with(&[]);
     {
         // Addresses of this machine are refused, also behind a redirect.
-        let service = Service::start(&folder, "--data private");
+        let service = Asking::start(&folder, "--data private");
         let (status, feeds) = service.send("/api/feeds", &json!({ "address": format!("http://{address}/one") }));
         assert_eq!(status, StatusCode::OK);
         assert!(feeds[0]["problem"].as_str().unwrap().contains("private"), "{feeds}");
         let (status, _) = service.send("/api/feeds", &json!({ "address": "file:///etc/passwd" }));
         assert_eq!(status, StatusCode::BAD_REQUEST);
     }
-    let service = Service::start(&folder, "--data news --allow-private");
+    let service = Asking::start(&folder, "--data news --allow-private");
     for path in ["one", "two"] {
         let (_, feeds) = service.send("/api/feeds", &json!({ "address": format!("http://{address}/{path}") }));
         assert_eq!((&feeds[0]["problem"], &feeds[0]["articles"]), (&Value::Null, &json!(1)), "{feeds}");
@@ -332,7 +305,7 @@ fn others_need_a_key() {
     let refused = folder.run("serve --data news --listen 0.0.0.0:0");
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--key-file"));
-    let service = Service::start(&folder, "--data news --key-file keys");
+    let service = Asking::start(&folder, "--data news --key-file keys");
     let ask = |path: &str, key: Option<&str>| {
         let request = service.client.get(service.url(path));
         let request = if let Some(key) = key { request.bearer_auth(key) } else { request };
@@ -370,7 +343,7 @@ fn what_was_acknowledged_survives_a_kill() {
     let folder = Folder::with(&[]);
     let mut acknowledged: Vec<(i64, String)> = Vec::new();
     for round in 0..3 {
-        let mut service = Service::start(&folder, "--data news");
+        let service = Asking::start(&folder, "--data news");
         for (id, word) in &acknowledged {
             let (_, found) = service.get(&format!("/api/search?q={word}"));
             assert_eq!(found["articles"], 1, "{word}: {found}");
@@ -383,7 +356,7 @@ fn what_was_acknowledged_survives_a_kill() {
         let all = service.get("/api/health").1["articles"].as_u64().unwrap();
         let found = service.get("/api/search?q=lighthouse").1["articles"].as_u64().unwrap();
         assert_eq!(all, found);
-        let (address, client) = (service.address.clone(), service.client.clone());
+        let (address, client) = (service.service.address.clone(), service.client.clone());
         let posters: Vec<_> = (0..4)
             .map(|poster| {
                 let (address, client) = (address.clone(), client.clone());
@@ -404,7 +377,7 @@ fn what_was_acknowledged_survives_a_kill() {
             })
             .collect();
         std::thread::sleep(Duration::from_millis(700));
-        service.kill();
+        drop(service);
         acknowledged.extend(posters.into_iter().flat_map(|poster| poster.join().unwrap()));
     }
     assert!(acknowledged.len() > 10, "{}", acknowledged.len());

@@ -1,7 +1,8 @@
 //! A sample collection of the project's own: a dozen invented stories, as several outlets would tell them.
 
 use crate::article::{Moment, Submission};
-use crate::{Error, News, Result};
+use crate::news::News;
+use crate::{Error, Result};
 
 const ARTICLES: &str = include_str!("../demo/articles.jsonl");
 

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use crate::article::{Moment, Submission, shortened};
 use crate::fetch::{Fetched, Fetcher, Refused};
 use crate::news::News;
+use crate::writer::Outcome;
 use crate::{Error, Result};
 
 /// A feed that is followed.
@@ -206,7 +207,7 @@ pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<(Strin
     let mut new = 0;
     for result in news.submit_all(submissions).map_err(|error| error.to_string())? {
         match result {
-            Ok(receipt) => new += u64::from(receipt.outcome == crate::Outcome::New),
+            Ok(receipt) => new += u64::from(receipt.outcome == Outcome::New),
             Err(error) => tracing::debug!(feed = address, %error, "an article of a feed was not taken"),
         }
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::article::Submission;
 use crate::feeds;
 use crate::news::News;
-use crate::{Error, Outcome, Result};
+use crate::writer::Outcome;
+use crate::{Error, Result};
 
 /// What became of the articles of some files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,7 +8,9 @@ use tokio::net::TcpListener;
 
 use crate::feeds::{self, Feeds};
 use crate::http::{self, Keys, Service};
-use crate::{Error, News, Result, ServeOptions};
+use crate::news::News;
+use crate::options::ServeOptions;
+use crate::{Error, Result};
 
 /// How often it is looked whether articles are too old.
 const TIDY: Duration = Duration::from_secs(600);

@@ -2,8 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Child, Output, Stdio};
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -54,5 +55,44 @@ impl Folder {
         let output = self.run(args);
         assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// A news service on a port of its own. It is killed when this value goes.
+pub(crate) struct Service {
+    child: Child,
+    /// Where it listens, with the scheme.
+    pub(crate) address: String,
+}
+
+impl Service {
+    pub(crate) fn start(folder: &Folder, args: &str) -> Self {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("twinset"));
+        command.current_dir(folder.path(".")).args(["serve", "--listen", "127.0.0.1:0"]).args(args.split_whitespace());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
+            if let Some((_, rest)) = line.split_once("http://") {
+                break format!("http://{}", rest.split_whitespace().next().unwrap());
+            }
+        };
+        // The log must be read, or the service would wait for someone to do so.
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Self { child, address }
+    }
+
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
     }
 }

@@ -458,7 +458,8 @@ mod tests {
             let passage: Labelled = serde_json::from_str(line).unwrap();
             let key = |entity: &Entity| (entity.name.clone(), is_kind_asked.then_some(entity.kind));
             let expected: HashSet<_> = passage.entities.iter().map(key).collect();
-            let entities: HashSet<_> = super::super::tidy(names.entities("", &passage.text)).iter().map(key).collect();
+            let entities: HashSet<_> =
+                crate::extract::tidy(names.entities("", &passage.text)).iter().map(key).collect();
             right += expected.intersection(&entities).count();
             found += entities.len();
             labelled += expected.len();
