@@ -1,7 +1,8 @@
 //! The chores of this repository: `cargo xtask test` is what must pass before anything lands.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -11,7 +12,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Chore {
-    /// Formatting, clippy, all tests, doc tests, documentation, packaging
+    /// Formatting, clippy, all tests, doc tests, the API against its description, documentation, packaging
     Test {
         /// Also what takes long: many more random cases, and a large collection
         #[arg(long)]
@@ -36,6 +37,7 @@ fn test(full: bool) -> anyhow::Result<()> {
     cargo("fmt --all --check", &[])?;
     cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
     cargo("test --workspace --quiet", &[])?;
+    described_api()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;
     cargo("package --package twinset --allow-dirty --quiet", &[])?;
     if full {
@@ -48,6 +50,37 @@ fn test(full: bool) -> anyhow::Result<()> {
     }
     println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// The news service answers requests that were made from its description, and from less, as the description says.
+fn described_api() -> anyhow::Result<()> {
+    const TESTER: &str = "schemathesis==4.32.5";
+    let python = Path::new("target/python");
+    if !python.join("bin/st").exists() {
+        run("python3", "-m venv target/python", &[])?;
+        run("target/python/bin/pip", &format!("install --quiet --disable-pip-version-check {TESTER}"), &[])?;
+    }
+    cargo("build --package twinset-cli --quiet", &[])?;
+    let mut service = Command::new("target/debug/twinset")
+        .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("the service could not be started")?;
+    let mut log = BufReader::new(service.stderr.take().context("standard error is piped")?);
+    let mut line = String::new();
+    while log.read_line(&mut line)? > 0 && !line.contains("http://") {
+        line.clear();
+    }
+    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+    let address = line.split_whitespace().find(|word| word.starts_with("http://"));
+    let checks = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
+    let tested = address.context("the service ended before it listened").and_then(|address| {
+        let options = "--max-examples 30 --request-timeout 40 --seed 1 --no-color";
+        run("target/python/bin/st", &format!("run {address}/api/openapi.json --checks {checks} {options}"), &[])
+    });
+    service.kill()?;
+    service.wait()?;
+    tested
 }
 
 /// A million generated records give the same bytes on one and two threads, and by the paper's algorithms.
@@ -102,11 +135,12 @@ fn install(component: &str) -> anyhow::Result<()> {
 }
 
 /// What the tests run against: for each a Debian package, and files of which one shows that it is there.
-const PACKAGES: [(&str, &[&str]); 4] = [
+const PACKAGES: [(&str, &[&str]); 5] = [
     ("chromium", &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]),
     ("postgresql", &["/usr/lib/postgresql/*/bin/initdb", "/usr/bin/initdb", "/usr/local/bin/initdb"]),
     ("mariadb-server", &["/usr/sbin/mariadbd", "/usr/bin/mariadbd"]),
     ("openssl", &["/usr/bin/openssl", "/usr/local/bin/openssl"]),
+    ("python3-venv", &["/usr/lib/python3*/ensurepip/__init__.py", "/usr/local/lib/python3*/ensurepip/__init__.py"]),
 ];
 
 /// Installs the browser and the databases that are not there yet.

@@ -12,7 +12,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use crate::article::{Moment, Submission, shortened};
-use crate::fetch::{Fetched, Fetcher, Refused};
+use crate::fetch::{self, Fetched, Fetcher, Refused};
 use crate::news::News;
 use crate::writer::Outcome;
 use crate::{Error, Result};
@@ -47,6 +47,8 @@ const FEED: &str = "SELECT id, address, title, polled, next, failures, problem, 
 const MOST: u64 = 1000;
 /// A feed that fails is asked half as often each time, down to one in so many.
 const RAREST: u32 = 6;
+/// What a feed calls itself is cut after so many characters.
+const LONGEST_TITLE: usize = 60;
 /// How often it is looked whether a feed is to be asked.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -141,7 +143,12 @@ impl Feeds {
         loop {
             let due = self.due();
             match due {
-                Ok(Some(feed)) => _ = self.poll(feed).await,
+                Ok(Some(feed)) => {
+                    if let Err(error) = self.poll(feed).await {
+                        tracing::error!(%error, "a feed could not be kept");
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                }
                 Ok(None) => tokio::time::sleep(PAUSE).await,
                 Err(error) => {
                     tracing::error!(%error, "the feeds cannot be read");
@@ -165,7 +172,9 @@ impl Feeds {
     }
 
     async fn poll(&self, feed: Feed) -> Result<Feed> {
-        let fetched = self.fetcher.fetch(&feed.address, feed.etag.as_deref(), feed.modified.as_deref()).await;
+        let fetching = self.fetcher.fetch(&feed.address, feed.etag.as_deref(), feed.modified.as_deref());
+        let fetched = tokio::time::timeout(fetch::PATIENCE, fetching).await;
+        let fetched = fetched.unwrap_or_else(|_| Err(fetch::too_slow().into()));
         let news = self.news.clone();
         let taken = match fetched {
             Err(refused) => Err(refused),
@@ -186,7 +195,7 @@ impl Feeds {
                     params![feed.id, title, *new as i64, etag, modified, now, now + self.pause],
                 )?,
                 Err(refused) => {
-                    let later = self.pause << feed.failures.min(RAREST);
+                    let later = self.pause << (feed.failures + 1).min(RAREST);
                     let later = later.max(refused.wait.map_or(0, |wait| wait.min(7 * 86_400) as i64));
                     tracing::warn!(feed = feed.address, reason = refused.reason, "a feed failed");
                     writing.connection().execute(
@@ -208,7 +217,11 @@ pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<(Strin
     for result in news.submit_all(submissions).map_err(|error| error.to_string())? {
         match result {
             Ok(receipt) => new += u64::from(receipt.outcome == Outcome::New),
-            Err(error) => tracing::debug!(feed = address, %error, "an article of a feed was not taken"),
+            Err(error @ Error::Request(_)) => {
+                tracing::warn!(feed = address, %error, "an article of a feed was refused")
+            }
+            // What could not be kept must come again.
+            Err(error) => return Err(error.to_string()),
         }
     }
     Ok((title, new))
@@ -224,27 +237,28 @@ fn understand(bytes: &[u8], address: &str) -> Result<(String, Vec<Submission>), 
         .map_err(|error| format!("it is no RSS or Atom feed: {error}"))?;
     let host = Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
     let title = feed.title.map(|title| plain(&title.content)).filter(|title| !title.is_empty()).unwrap_or(host);
+    let title: String = title.chars().take(LONGEST_TITLE).collect();
     let submission = |entry: feed_rs::model::Entry| {
         let content = entry.content.and_then(|content| content.body);
         let text =
             [content, entry.summary.map(|summary| summary.content)].into_iter().flatten().map(|html| plain(&html));
         // What says more is the article, and the other a summary.
-        let text = text.max_by_key(String::len)?;
+        let text = text.max_by_key(String::len).unwrap_or_default();
         let headline = entry.title.map(|title| plain(&title.content));
         let url = entry.links.into_iter().find(|link| link.rel.as_deref().is_none_or(|rel| rel == "alternate"));
         let url = url.map_or(entry.id, |link| link.href);
         let text = if text.is_empty() { headline.clone().unwrap_or_default() } else { text };
         let published = entry.published.or(entry.updated).map(|moment| Moment(moment.timestamp()).iso());
-        Some(Submission {
+        Submission {
             url,
             title: headline,
             text: Some(text),
             published,
             source: Some(title.clone()),
             ..Submission::default()
-        })
+        }
     };
-    Ok((title.clone(), feed.entries.into_iter().filter_map(submission).collect()))
+    Ok((title.clone(), feed.entries.into_iter().map(submission).collect()))
 }
 
 /// HTML as text.

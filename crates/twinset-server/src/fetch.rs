@@ -41,7 +41,7 @@ impl From<String> for Refused {
 /// A document has so many bytes, unpacked.
 const LARGEST: usize = 10 << 20;
 /// It takes so long, and leads on so often.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(10);
 const REDIRECTS: usize = 5;
 
@@ -123,10 +123,14 @@ fn text(headers: &HeaderMap, name: reqwest::header::HeaderName) -> Option<String
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
+pub(crate) fn too_slow() -> String {
+    format!("it took longer than {} seconds", PATIENCE.as_secs())
+}
+
 /// What a failure means, with its deepest cause.
 fn told(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return format!("it took longer than {} seconds", PATIENCE.as_secs());
+        return too_slow();
     }
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {

@@ -46,9 +46,9 @@ pub(crate) fn article(submission: Submission, extractor: &Extractor) -> Result<N
         }
     }
     let published = match (published, told.published.or(of_page.published)) {
-        (Some(asked), _) => Moment::parse(asked.trim())?,
+        (Some(asked), _) => Some(Moment::parse(asked.trim())?),
         // What a page says of its time may be written in any way.
-        (None, told) => told.and_then(|told| Moment::parse(told.trim()).ok()).unwrap_or_else(Moment::now),
+        (None, told) => told.and_then(|told| Moment::parse(told.trim()).ok()),
     };
     let entities: Vec<Entity> = told.entities.into_iter().chain(of_page.entities).collect();
     let entities = if entities.is_empty() { extractor.entities(&title, &text)? } else { tidy(entities) };
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(article.url, "https://www.post.example/a");
         assert_eq!((article.title.as_str(), article.text.as_str()), ("A title", "One two\n\nthree"));
         assert_eq!(
-            (article.source.as_str(), article.published.iso().as_str()),
+            (article.source.as_str(), article.published.unwrap().iso().as_str()),
             ("post.example", "2026-03-01T00:00:00Z")
         );
     }

@@ -17,6 +17,9 @@ pub(crate) struct Kept {
     pub(crate) comparer: Comparer,
 }
 
+/// The setting that names the label index that has heard of everything.
+const LABELLED: &str = "labelled";
+
 impl Kept {
     /// Opens a folder, or makes everything in an empty one, and brings the indexes up to date.
     pub(crate) fn open(folder: &Path, options: &ServeOptions) -> Result<Self> {
@@ -47,7 +50,14 @@ impl Kept {
                           remove the folders `text` and `labels` beside them, which are made again";
             return Err(Error::storage(&name, reason));
         }
+        // Until it has heard of everything, and whenever it is another one, the label index is told all.
+        let name = kept.labels.name.clone();
+        if kept.store.read(|reading| reading.setting(LABELLED))?.as_ref() != Some(&name) || kept.labels.is_new() {
+            kept.labels.unsettle();
+            kept.store.write(|writing| writing.unset(LABELLED))?;
+        }
         kept.catch_up()?;
+        kept.store.write(|writing| writing.set(LABELLED, &name))?;
         Ok(kept)
     }
 }

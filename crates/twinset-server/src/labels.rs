@@ -4,17 +4,25 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use twinset::{LabelOptions, Labeler, TokenOptions};
+use twinset::{LabelOptions, Labeler, Threshold, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::{Hit, LabelIndex, Labelled, Query};
 
 use crate::{Error, Result};
 
+/// What is asked when an article arrives: what is alike by so much is linked with it, each found with this probability.
+pub(crate) fn kept_query() -> Query {
+    Query { threshold: Threshold::new(7, 10).expect("it is a threshold"), probability: 0.9 }
+}
+
 /// Connections to one label index.
 pub(crate) struct Labels {
     address: String,
     labeler: Labeler,
-    writer: Mutex<LabelIndex>,
+    /// Its address, without a password.
+    pub(crate) name: String,
+    /// `None` after a failure, as the connection may be lost.
+    writer: Mutex<Option<LabelIndex>>,
     readers: Mutex<Vec<LabelIndex>>,
     /// Whether it was made just now, and has not heard of what is there.
     is_new: AtomicBool,
@@ -48,10 +56,17 @@ impl Labels {
             return Err(Error::Usage(reason));
         }
         let labeler = Labeler::new(options, writer.settings().seed)?;
+        writer.check(&kept_query()).map_err(|error| Error::Usage(format!("--trees {}: {error}", options.trees)))?;
+        if address.ends_with(".labels") {
+            let reason = "the index of a service lies in a folder or a database: a .labels file is for one process that reads or writes";
+            return Err(Error::Usage(format!("--index {address}: {reason}")));
+        }
+        let name = writer.name().to_owned();
         Ok(Self {
             address,
             labeler,
-            writer: Mutex::new(writer),
+            name,
+            writer: Mutex::new(Some(writer)),
             readers: Mutex::default(),
             is_new: AtomicBool::new(is_new),
         })
@@ -60,6 +75,11 @@ impl Labels {
     /// Whether it was made just now, and has not heard of what is there.
     pub(crate) fn is_new(&self) -> bool {
         self.is_new.load(Ordering::Relaxed)
+    }
+
+    /// It is to hear of everything again.
+    pub(crate) fn unsettle(&self) {
+        self.is_new.store(true, Ordering::Relaxed);
     }
 
     /// From now on it has heard of everything.
@@ -72,23 +92,23 @@ impl Labels {
         LabelIndex::label(&self.labeler, String::new(), terms)
     }
 
-    /// Changes the index: all of this or nothing.
+    /// Changes the index. What is told twice does no harm.
     pub(crate) fn change(&self, added: Vec<Labelled>, removed: &[i64]) -> Result<()> {
-        let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if !removed.is_empty() {
-            writer.remove(&removed.iter().map(i64::to_string).collect::<Vec<_>>())?;
-        }
-        if !added.is_empty() {
-            writer.add(added)?;
-        }
-        Ok(())
+        self.write(|writer| {
+            if !removed.is_empty() {
+                writer.remove(&removed.iter().map(i64::to_string).collect::<Vec<_>>())?;
+            }
+            if !added.is_empty() {
+                writer.add(added)?;
+            }
+            Ok(())
+        })
     }
 
     /// What is alike enough to each of some articles that are to be added, asked by the one who adds: as nobody else writes, what
     /// it has read stays in its memory.
     pub(crate) fn links(&self, added: &[&Labelled], query: &Query) -> Result<Vec<Vec<(i64, f64)>>> {
-        let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        added.iter().map(|labelled| Ok(numbered(writer.query(&labelled.hashes, query)?))).collect()
+        self.write(|writer| added.iter().map(|own| Ok(numbered(writer.query(&own.hashes, query)?))).collect())
     }
 
     /// The articles that are alike enough, the most similar first.
@@ -103,6 +123,17 @@ impl Labels {
         let mut found = self.similar(&stored.hashes, query)?;
         found.retain(|&(other, _)| other != id);
         Ok(found)
+    }
+
+    fn write<T>(&self, write: impl FnOnce(&mut LabelIndex) -> Result<T>) -> Result<T> {
+        let mut place = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut index = match place.take() {
+            Some(index) => index,
+            None => LabelIndex::open(&self.address)?,
+        };
+        let result = write(&mut index)?;
+        *place = Some(index);
+        Ok(result)
     }
 
     fn read<T>(&self, read: impl FnOnce(&mut LabelIndex) -> Result<T>) -> Result<T> {

@@ -18,7 +18,7 @@ use crate::options::ServeOptions;
 use crate::store::{Reading, cloud};
 use crate::stories::{Asked, Stories};
 use crate::text::{Snippet, Snippets, TextQuery};
-use crate::writer::{Order, Outcome, Waiting, Writer};
+use crate::writer::{Done, Order, Outcome, Waiting, Writer};
 use crate::{Error, Result};
 
 /// The service.
@@ -162,6 +162,15 @@ pub struct Receipt {
     pub outcome: Outcome,
 }
 
+impl From<Done> for Receipt {
+    fn from(done: Done) -> Self {
+        match done {
+            Done::Put(id, outcome) => Self { id, outcome },
+            Done::Removed(_) => Self { id: 0, outcome: Outcome::Replaced },
+        }
+    }
+}
+
 /// What is asked of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
@@ -187,6 +196,8 @@ const MOST_HITS: usize = 2000;
 const HITS: usize = 50;
 /// Among so many of the newest articles the hottest stories are sought.
 const HOT: usize = 500;
+/// So many similar articles are shown.
+const SIMILAR: usize = 200;
 /// So many entities are shown.
 const CLOUD: usize = 40;
 
@@ -222,8 +233,7 @@ impl News {
 
     /// Takes an article in. When this returns, it is found by search and by similarity.
     pub fn submit(&self, submission: Submission) -> Result<Receipt> {
-        let (id, outcome) = self.writer()?.change(self.prepared(submission)?)?;
-        Ok(Receipt { id, outcome })
+        Ok(self.writer()?.change(self.prepared(submission)?)?.into())
     }
 
     fn prepared(&self, submission: Submission) -> Result<Order> {
@@ -240,15 +250,15 @@ impl News {
         let writer = self.writer()?;
         let waiting: Vec<Result<Waiting>> =
             prepared.into_iter().map(|order| order.and_then(|order| writer.begin(order))).collect();
-        let receipt = |(id, outcome)| Receipt { id, outcome };
-        Ok(waiting.into_iter().map(|waiting| waiting?.wait().map(receipt)).collect())
+        Ok(waiting.into_iter().map(|waiting| waiting?.wait().map(Receipt::from)).collect())
     }
 
     /// Takes an article out.
     pub fn remove(&self, id: i64) -> Result<()> {
-        self.kept.store.read(|reading| reading.article(id))?;
-        self.writer()?.change(Order::Remove(vec![id]))?;
-        Ok(())
+        match self.writer()?.change(Order::Remove(id))? {
+            Done::Removed(0) => Err(Error::Missing(format!("there is no article {id}"))),
+            _ => Ok(()),
+        }
     }
 
     /// Takes out what is older than is to be kept, or more. Returns how many articles that were.
@@ -260,12 +270,11 @@ impl News {
         let mut removed = 0;
         loop {
             let before = days.map(|days| Moment(Moment::now().0 - i64::from(days) * Moment::DAY));
-            let outdated = self.kept.store.read(|reading| reading.outdated(before, count, HITS))?;
-            if outdated.is_empty() {
-                return Ok(removed);
+            match self.writer()?.change(Order::Expire { before, most: count })? {
+                Done::Removed(0) => return Ok(removed),
+                Done::Removed(more) => removed += more,
+                Done::Put(..) => {}
             }
-            removed += outdated.len() as u64;
-            self.writer()?.change(Order::Remove(outdated))?;
         }
     }
 
@@ -305,13 +314,17 @@ impl News {
                 total = hits.total;
                 for &id in &hits.ids {
                     if let Some(&group) = group_of.get(&id) {
-                        groups[group].1.push(id);
+                        // Stories that were read are left out.
+                        if let Some((_, found)) = groups.get_mut(group) {
+                            found.push(id);
+                        }
                         continue;
                     }
                     if !search.hot && groups.len() >= needed {
                         break;
                     }
-                    let members = stories.of(id)?;
+                    let mut members = stories.of(id)?;
+                    members.retain(|member| !group_of.contains_key(member));
                     if search.unread && self.is_read(reading, &members)? {
                         group_of.extend(members.iter().map(|&member| (member, usize::MAX)));
                         continue;
@@ -443,7 +456,7 @@ impl Drop for News {
 
 fn similar(reading: &Reading<'_>, found: Vec<(i64, f64)>) -> Result<Vec<Similar>> {
     let mut articles = Vec::with_capacity(found.len());
-    for (id, similarity) in found {
+    for (id, similarity) in found.into_iter().take(SIMILAR) {
         articles.extend(reading.head(id)?.map(|article| Similar { article, similarity }));
     }
     Ok(articles)
@@ -458,7 +471,7 @@ fn sources(reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<usize> {
     Ok(sources.len())
 }
 
-/// What is shown of a story: the first of the articles that were found stands for it.
+/// What is shown of a story: of the articles that were found, the one that was published first stands for it.
 fn story(reading: &Reading<'_>, members: &BTreeSet<i64>, found: &[i64], snippets: &Snippets) -> Result<Option<Story>> {
     let mut articles = Vec::with_capacity(members.len());
     for &id in members {

@@ -56,7 +56,8 @@ pub(crate) struct NewArticle {
     pub(crate) url: String,
     pub(crate) title: String,
     pub(crate) text: String,
-    pub(crate) published: Moment,
+    /// `None` if nobody tells; then it stays as it was, or is the time of its arrival.
+    pub(crate) published: Option<Moment>,
     pub(crate) source: String,
     pub(crate) entities: Vec<Entity>,
 }
@@ -66,7 +67,7 @@ impl NewArticle {
     pub(crate) fn is_kept_as(&self, old: &Article) -> bool {
         old.title == self.title
             && old.text == self.text
-            && old.published == self.published
+            && self.published.is_none_or(|published| published == old.published)
             && old.source == self.source
             && old.entities == self.entities
     }
@@ -146,8 +147,15 @@ pub fn back_up(folder: &Path, to: &Path) -> Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&file, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    connection.execute("VACUUM INTO ?1", [path])?;
-    Ok(())
+    // What was not written wholly does not look like a backup.
+    let partial = format!("{path}.partial");
+    let unwritten = |error: std::io::Error| Error::storage(path, format!("it cannot be written: {error}"));
+    if Path::new(&partial).exists() {
+        std::fs::remove_file(&partial).map_err(unwritten)?;
+    }
+    connection.execute("VACUUM INTO ?1", [&partial])?;
+    std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(unwritten)?;
+    std::fs::rename(&partial, to).map_err(unwritten)
 }
 
 fn upgrade(connection: &mut Connection, file: &Path) -> Result<()> {
@@ -224,7 +232,7 @@ impl Reading<'_> {
         let sql = format!("{ARTICLE} WHERE change = ?1 AND NOT is_deleted");
         let mut list = self
             .connection
-            .prepare_cached("SELECT change, id, is_deleted FROM articles WHERE change > ?1 ORDER BY change LIMIT ?2")?;
+            .prepare_cached("SELECT change, id FROM articles WHERE change > ?1 ORDER BY change LIMIT ?2")?;
         let mut read = self.connection.prepare_cached(&sql)?;
         let rows = list.query_map(params![change, count as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let rows: Vec<(i64, i64)> = rows.collect::<rusqlite::Result<_>>()?;
@@ -240,7 +248,7 @@ impl Reading<'_> {
         found.ok_or_else(|| Error::Missing(format!("there is no article {id}")))
     }
 
-    /// The article of an address, with the change that made it.
+    /// The article of an address.
     pub(crate) fn article_at(&self, url: &str) -> Result<Option<Article>> {
         let sql = format!("{ARTICLE} WHERE url = ?1 AND NOT is_deleted");
         Ok(self.connection.prepare_cached(&sql)?.query_row([url], article).optional()?)
@@ -264,11 +272,12 @@ impl Reading<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// What is linked with an article, so many at most, and how alike it is.
-    pub(crate) fn links(&self, id: i64, most: usize) -> Result<Vec<(i64, f64)>> {
-        let sql = "SELECT other, similarity FROM links WHERE article = ?1 LIMIT ?2";
+    /// What is linked with an article and alike enough, the most similar first, so many at most.
+    pub(crate) fn links(&self, id: i64, least: f64, most: usize) -> Result<Vec<(i64, f64)>> {
+        let sql = "SELECT other, similarity FROM links WHERE article = ?1 AND similarity >= ?2
+                   ORDER BY similarity DESC, other LIMIT ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([id, most as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows = statement.query_map(params![id, least, most as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -336,6 +345,11 @@ impl Writing<'_> {
         Reading { connection: self.transaction }
     }
 
+    pub(crate) fn unset(&self, name: &str) -> Result<()> {
+        self.transaction.execute("DELETE FROM settings WHERE name = ?1", [name])?;
+        Ok(())
+    }
+
     pub(crate) fn set(&self, name: &str, value: &str) -> Result<()> {
         self.transaction.execute("INSERT OR REPLACE INTO settings VALUES (?1, ?2)", [name, value])?;
         Ok(())
@@ -348,9 +362,14 @@ impl Writing<'_> {
     /// Keeps an article. One from the same address loses its links, and keeps its number.
     pub(crate) fn put(&self, article: &NewArticle) -> Result<i64> {
         let change = self.next_change()?;
-        let sql = "SELECT id FROM articles WHERE url = ?1 AND NOT is_deleted";
-        let old: Option<i64> =
-            self.transaction.prepare_cached(sql)?.query_row([&article.url], |row| row.get(0)).optional()?;
+        let sql = "SELECT id, published FROM articles WHERE url = ?1 AND NOT is_deleted";
+        let found: Option<(i64, i64)> = self
+            .transaction
+            .prepare_cached(sql)?
+            .query_row([&article.url], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let (now, old) = (Moment::now(), found.map(|(id, _)| id));
+        let published = article.published.or(found.map(|(_, published)| Moment(published))).unwrap_or(now);
         if let Some(id) = old {
             self.unlink(id)?;
         }
@@ -367,8 +386,8 @@ impl Writing<'_> {
             change,
             article.url,
             article.source,
-            article.published.0,
-            Moment::now().0,
+            published.0,
+            now.0,
             article.title,
             article.text.chars().count() as i64,
             entities,
@@ -386,7 +405,7 @@ impl Writing<'_> {
     }
 
     fn unlink(&self, id: i64) -> Result<()> {
-        let others: Vec<(i64, f64)> = self.reading().links(id, usize::MAX >> 1)?;
+        let others = self.reading().links(id, 0.0, usize::MAX >> 1)?;
         let mut delete = self.transaction.prepare_cached("DELETE FROM links WHERE article = ?1 AND other = ?2")?;
         for (other, _) in others {
             delete.execute([id, other])?;
@@ -395,18 +414,18 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Takes an article out. Returns the change, if there was one.
-    pub(crate) fn remove(&self, id: i64) -> Result<Option<i64>> {
+    /// Takes an article out. Whether there was one.
+    pub(crate) fn remove(&self, id: i64) -> Result<bool> {
         let change = self.next_change()?;
         let sql = "UPDATE articles SET change = ?1, is_deleted = 1, title = '', text = '', entities = '[]', length = 0
                    WHERE id = ?2 AND NOT is_deleted";
         if self.transaction.prepare_cached(sql)?.execute([change, id])? == 0 {
-            return Ok(None);
+            return Ok(false);
         }
         self.unlink(id)?;
         self.transaction.execute("DELETE FROM verdicts WHERE article = ?1 OR other = ?1", [id])?;
         self.transaction.execute("DELETE FROM reads WHERE article = ?1", [id])?;
-        Ok(Some(change))
+        Ok(true)
     }
 
     /// Forgets deleted articles of which all have heard. The last change stays, so that its number is not given again.

@@ -7,7 +7,7 @@ use twinset::Threshold;
 use twinset_index::labels::Query;
 
 use crate::article::Moment;
-use crate::labels::Labels;
+use crate::labels::{Labels, kept_query};
 use crate::store::Reading;
 use crate::{Error, Result};
 
@@ -29,7 +29,8 @@ impl Default for Asked {
 impl Asked {
     /// What the index promises for the links that are kept: whoever asks for no more is answered from these.
     pub fn kept() -> Self {
-        Self { min_sim: Threshold::new(7, 10).expect("it is a threshold"), min_prob: 0.9 }
+        let Query { threshold, probability } = kept_query();
+        Self { min_sim: threshold, min_prob: probability }
     }
 
     /// What a request asks for, which must be worth the work.
@@ -57,11 +58,11 @@ impl Asked {
 }
 
 /// Less is hardly ever the same story, and nearly everything has to be compared.
-pub(crate) const LEAST: f64 = 0.4;
+pub(crate) const LEAST: f64 = 0.5;
 pub(crate) const LEAST_PROBABILITY: f64 = 0.5;
 pub(crate) const MOST_PROBABILITY: f64 = 0.99;
 /// A story has so many articles at most; more are not looked for.
-const MOST: usize = 200;
+pub(crate) const MOST: usize = 200;
 
 /// Finds the stories of articles in one state of everything.
 pub(crate) struct Stories<'a> {
@@ -121,9 +122,7 @@ impl Stories<'_> {
     fn neighbours(&self, id: i64) -> Result<Vec<(i64, f64)>> {
         if self.asked.is_kept() {
             let least = self.asked.min_sim.as_f64();
-            let mut links = self.reading.links(id, MOST)?;
-            links.retain(|(_, similarity)| *similarity >= least);
-            return Ok(links);
+            return self.reading.links(id, least, MOST);
         }
         let mut found = self.labels.similar_to(id, &self.asked.query())?;
         // What was taken out a moment ago may still be labelled.

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use tantivy::collector::{Count, TopDocs};
 use tantivy::merge_policy::LogMergePolicy;
-use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, QueryParser, RangeQuery, TermQuery};
+use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query, QueryParser, RangeQuery, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::snippet::SnippetGenerator;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RemoveLongFilter, SimpleTokenizer, Stemmer, TextAnalyzer,
 };
-use tantivy::{Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::{DocAddress, Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, Term};
 
 use crate::article::Moment;
 use crate::store::Change;
@@ -26,7 +26,8 @@ pub(crate) struct TextIndex {
     index: Index,
     fields: Fields,
     reader: IndexReader,
-    writer: Mutex<IndexWriter>,
+    /// `None` after a failure.
+    writer: Mutex<Option<IndexWriter>>,
     /// The last change that it has heard of.
     last: AtomicI64,
 }
@@ -46,7 +47,7 @@ struct Fields {
 pub struct TextQuery {
     /// Words, phrases in quotes, AND, OR, NOT, `title:…`; everything, if it is empty.
     pub words: String,
-    /// Who published it: all of these.
+    /// Who published it: one of these.
     pub sources: Vec<String>,
     /// Who and what it mentions: all of these.
     pub entities: Vec<String>,
@@ -108,13 +109,9 @@ impl TextIndex {
             .build();
         index.tokenizers().register(ANALYZER, analyzer);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let writer: IndexWriter = index.writer_with_num_threads(1, MEMORY)?;
-        // Most commits bring a few articles. Small segments are merged with small ones, not with one that was merged just before.
-        let mut policy = LogMergePolicy::default();
-        policy.set_min_layer_size(SMALL);
-        writer.set_merge_policy(Box::new(policy));
+        let writer = writer(&index)?;
         let last = index.load_metas()?.payload.and_then(|payload| payload.parse().ok()).unwrap_or(0);
-        Ok(Self { index, fields, reader, writer: Mutex::new(writer), last: AtomicI64::new(last) })
+        Ok(Self { index, fields, reader, writer: Mutex::new(Some(writer)), last: AtomicI64::new(last) })
     }
 
     /// The last change that it has heard of.
@@ -125,12 +122,15 @@ impl TextIndex {
     /// Hears of changes, in their order, all or none.
     pub(crate) fn apply(&self, changes: &[Change]) -> Result<()> {
         let Some(last) = changes.last() else { return Ok(()) };
-        let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let applied = self.write(&mut writer, changes, last.number);
-        if applied.is_err() {
-            writer.rollback()?;
-        }
-        applied
+        let mut place = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // One that failed is not used again, and what it had not committed is gone with it.
+        let mut own = match place.take() {
+            Some(writer) => writer,
+            None => writer(&self.index)?,
+        };
+        self.write(&mut own, changes, last.number)?;
+        *place = Some(own);
+        Ok(())
     }
 
     fn write(&self, writer: &mut IndexWriter, changes: &[Change], last: i64) -> Result<()> {
@@ -152,8 +152,9 @@ impl TextIndex {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&last.to_string());
         commit.commit()?;
+        self.reader.reload()?;
         self.last.store(last, Ordering::Relaxed);
-        Ok(self.reader.reload()?)
+        Ok(())
     }
 
     /// Understands what is sought.
@@ -164,19 +165,24 @@ impl TextIndex {
         if let Some(words) = &words {
             clauses.push((Occur::Must, words.box_clone()));
         }
-        for (field, texts) in [(self.fields.source, &query.sources), (self.fields.entity, &query.entities)] {
-            for text in texts {
-                let term = Term::from_field_text(field, &text.to_lowercase());
-                let is_in = TermQuery::new(term, IndexRecordOption::Basic);
-                clauses.push((Occur::Must, Box::new(tantivy::query::ConstScoreQuery::new(Box::new(is_in), 0.0))));
-            }
+        let has = |field: Field, text: &str| -> Box<dyn Query> {
+            let term = Term::from_field_text(field, &text.to_lowercase());
+            Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+        };
+        // Filters do not change what is best.
+        let filter = |query: Box<dyn Query>| -> (Occur, Box<dyn Query>) {
+            (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)))
+        };
+        if !query.sources.is_empty() {
+            let any = query.sources.iter().map(|source| (Occur::Should, has(self.fields.source, source)));
+            clauses.push(filter(Box::new(BooleanQuery::new(any.collect()))));
         }
+        clauses.extend(query.entities.iter().map(|entity| filter(has(self.fields.entity, entity))));
         if query.from.is_some() || query.until.is_some() {
             let term = |moment: Moment| Term::from_field_i64(self.fields.published, moment.0);
             let from = query.from.map_or(Bound::Unbounded, |from| Bound::Included(term(from)));
             let until = query.until.map_or(Bound::Unbounded, |until| Bound::Excluded(term(until)));
-            let range = RangeQuery::new(from, until);
-            clauses.push((Occur::Must, Box::new(tantivy::query::ConstScoreQuery::new(Box::new(range), 0.0))));
+            clauses.push(filter(Box::new(RangeQuery::new(from, until))));
         }
         let query_of: Box<dyn Query> = match clauses.len() {
             0 => Box::new(AllQuery),
@@ -221,7 +227,9 @@ impl TextIndex {
 /// The query with `-word` for `NOT word` and `AND NOT word`, outside of quotes: the parser takes the latter for nothing.
 fn with_minus(words: &str) -> String {
     let rewrite = |(number, part): (usize, &str)| match number % 2 {
-        0 => format!(" {part}").replace(" AND NOT ", " -").replace(" NOT ", " -")[1..].to_owned(),
+        0 => {
+            format!(" {part}").replace(" AND NOT ", " -").replace(" NOT ", " -").replace("(NOT ", "(-")[1..].to_owned()
+        }
         _ => part.to_owned(),
     };
     words.split('"').enumerate().map(rewrite).collect::<Vec<_>>().join("\"")
@@ -242,17 +250,21 @@ impl Asking {
     /// Some of the articles that have what is sought, and how many there are.
     pub(crate) fn hits(&self, skip: usize, count: usize) -> Result<TextHits> {
         let top = TopDocs::with_limit(count.max(1)).and_offset(skip);
-        let (addresses, total) = if self.by_score {
-            let (hits, total) = self.searcher.search(&self.query, &(top.order_by_score(), Count))?;
-            (hits.into_iter().map(|(_, address)| address).collect::<Vec<_>>(), total)
+        // Where an article lies depends on when segments were merged, so the earlier of two that are as good comes first.
+        let mut hits: Vec<(f64, DocAddress)> = Vec::new();
+        let total = if self.by_score {
+            let (best, total) = self.searcher.search(&self.query, &(top.order_by_score(), Count))?;
+            hits.extend(best.into_iter().map(|(score, address)| (f64::from(score), address)));
+            total
         } else {
             let newest = top.order_by_fast_field::<i64>("published", Order::Desc);
-            let (hits, total) = self.searcher.search(&self.query, &(newest, Count))?;
-            (hits.into_iter().map(|(_, address)| address).collect(), total)
+            let (newest, total) = self.searcher.search(&self.query, &(newest, Count))?;
+            hits.extend(newest.into_iter().map(|(time, address)| (time.unwrap_or(0) as f64, address)));
+            total
         };
         let mut columns = HashMap::new();
-        let mut ids = Vec::with_capacity(addresses.len());
-        for address in addresses {
+        let mut found: Vec<(f64, i64)> = Vec::with_capacity(hits.len());
+        for (value, address) in hits {
             let column = match columns.entry(address.segment_ord) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
@@ -260,8 +272,10 @@ impl Asking {
                     new.insert(segment.fast_fields().i64("id")?)
                 }
             };
-            ids.extend(column.first(address.doc_id));
+            found.extend(column.first(address.doc_id).map(|id| (value, id)));
         }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let ids = found.into_iter().map(|(_, id)| id).collect();
         Ok(TextHits { total: total as u64, ids })
     }
 
@@ -311,6 +325,15 @@ impl Snippets {
         let more = if end < text.len() { "…" } else { "" };
         Snippet { text: format!("{}{more}", &text[..end]), marked: Vec::new() }
     }
+}
+
+fn writer(index: &Index) -> Result<IndexWriter> {
+    let writer: IndexWriter = index.writer_with_num_threads(1, MEMORY)?;
+    // Most commits bring a few articles. Small segments are merged with small ones, not with one that was merged just before.
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_layer_size(SMALL);
+    writer.set_merge_policy(Box::new(policy));
+    Ok(writer)
 }
 
 fn schema() -> (Schema, Fields) {

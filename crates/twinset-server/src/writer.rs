@@ -2,24 +2,30 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
 use serde::Serialize;
 use twinset_index::labels::Labelled;
+use twinset_io::guarded;
 use utoipa::ToSchema;
 
+use crate::article::Moment;
 use crate::compared::shared;
 use crate::kept::Kept;
+use crate::labels::kept_query;
 use crate::store::{Change, NewArticle};
-use crate::stories::Asked;
+use crate::stories::MOST;
 use crate::{Error, Result};
 
 /// What is to be changed.
 pub(crate) enum Order {
     /// An article with its terms.
     Put(Box<NewArticle>, Labelled),
-    Remove(Vec<i64>),
+    /// An article goes.
+    Remove(i64),
+    /// Articles that are too old or too many go, some at a time.
+    Expire { before: Option<Moment>, most: Option<u64> },
 }
 
 /// What was changed.
@@ -34,8 +40,14 @@ pub enum Outcome {
     Unchanged,
 }
 
-/// The number of an article, and what happened to it; for what was removed, how many there were.
-pub(crate) type Done = (i64, Outcome);
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// An article has this number, and this happened to it.
+    Put(i64, Outcome),
+    /// So many articles are gone.
+    Removed(u64),
+}
 
 struct Job {
     order: Order,
@@ -50,6 +62,8 @@ pub(crate) struct Writer {
 
 /// So many changes may wait.
 const WAITING: usize = 1000;
+/// After a failure it is seen so often whether the indexes can be told what they have not heard.
+const AGAIN: Duration = Duration::from_secs(5);
 /// So many go into one commit.
 const TOGETHER: usize = 200;
 
@@ -97,23 +111,43 @@ fn stopping() -> Error {
 
 fn work(kept: &Kept, waiting: &Receiver<Job>) {
     let mut next: Option<Job> = None;
-    while let Some(first) = next.take().or_else(|| waiting.recv().ok()) {
+    let mut is_behind = false;
+    loop {
+        let first = match next.take() {
+            Some(job) => job,
+            None => match waiting.recv_timeout(if is_behind { AGAIN } else { Duration::MAX }) {
+                Ok(job) => job,
+                // The indexes may be able to hear by now what they could not before.
+                Err(RecvTimeoutError::Timeout) => {
+                    is_behind = kept.catch_up().is_err();
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            },
+        };
         let mut urls = HashSet::new();
         let mut batch = Vec::new();
         let mut job = Some(first);
-        // Of two articles from one address the second takes the place of the first, later.
+        // Of two articles from one address the second takes the place of the first, later; and what removes stands alone.
         while let Some(current) = job.take() {
-            let is_repeated = matches!(&current.order, Order::Put(article, _) if !urls.insert(article.url.clone()));
-            if is_repeated || batch.len() >= TOGETHER {
+            let is_later = match &current.order {
+                Order::Put(article, _) => !urls.insert(article.url.clone()),
+                Order::Remove(_) | Order::Expire { .. } => !batch.is_empty(),
+            };
+            if is_later || batch.len() >= TOGETHER {
                 next = Some(current);
                 break;
             }
+            let is_alone = !matches!(current.order, Order::Put(..));
             batch.push(current);
-            job = waiting.try_recv().ok();
+            job = if is_alone { None } else { waiting.try_recv().ok() };
         }
         let (orders, waiters): (Vec<Order>, Vec<SyncSender<Result<Done>>>) =
             batch.into_iter().map(|job| (job.order, job.done)).unzip();
-        match commit(kept, orders) {
+        // Whatever happens, the next ones are to be heard.
+        let done = guarded(|| commit(kept, orders)).unwrap_or_else(|| Err(Error::storage("the service", "it failed")));
+        is_behind = done.is_err();
+        match done {
             Ok(all) => waiters.iter().zip(all).for_each(|(waiter, done)| _ = waiter.send(Ok(done))),
             Err(error) => {
                 tracing::error!(articles = waiters.len(), %error, "not kept");
@@ -146,31 +180,38 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
         let place = done.len();
         match order {
             Order::Put(article, labelled) => match kept.store.read(|reading| reading.article_at(&article.url))? {
-                Some(old) if article.is_kept_as(&old) => done.push((old.id, Outcome::Unchanged)),
+                Some(old) if article.is_kept_as(&old) => done.push(Done::Put(old.id, Outcome::Unchanged)),
                 old => {
                     let outcome = if old.is_some() { Outcome::Replaced } else { Outcome::New };
                     new.push(New { place, old: old.map(|old| old.id), article, labelled });
-                    done.push((0, outcome));
+                    done.push(Done::Put(0, outcome));
                 }
             },
-            Order::Remove(ids) => {
-                removed.extend(&ids);
-                done.push((ids.len() as i64, Outcome::Replaced));
+            Order::Remove(id) => removed.push(id),
+            Order::Expire { before, most } => {
+                removed = kept.store.read(|reading| reading.outdated(before, most, TOGETHER))?;
             }
         }
+    }
+    if !removed.is_empty() || new.is_empty() && done.is_empty() {
+        removed = kept.store.write(|writing| {
+            let there = removed.iter().map(|&id| Ok(writing.remove(id)?.then_some(id)));
+            Ok(there.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        })?;
+        done.push(Done::Removed(removed.len() as u64));
     }
     if new.is_empty() && removed.is_empty() {
         return Ok(done);
     }
     let begin = std::time::Instant::now();
-    let query = Asked::kept().query();
+    let query = kept_query();
     let links = kept.labels.links(&new.iter().map(|new| &new.labelled).collect::<Vec<_>>(), &query)?;
     let linked = begin.elapsed();
     let ids = kept.store.write(|writing| {
         let mut ids: Vec<i64> = Vec::new();
         for (own, links) in new.iter().zip(&links) {
             let id = writing.put(&own.article)?;
-            for &(other, similarity) in links {
+            for &(other, similarity) in links.iter().take(MOST) {
                 // What is labelled may be an older text, or be gone already.
                 let is_older = own.old == Some(other) || ids.contains(&other);
                 if !is_older && writing.reading().published(other)?.is_some() {
@@ -186,13 +227,12 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
             }
             ids.push(id);
         }
-        for &id in &removed {
-            writing.remove(id)?;
-        }
         Ok(ids)
     })?;
     for (own, &id) in new.iter().zip(&ids) {
-        done[own.place].0 = id;
+        if let Done::Put(number, _) = &mut done[own.place] {
+            *number = id;
+        }
     }
     let kept_at = begin.elapsed();
     let articles = new.len();

@@ -78,6 +78,14 @@ fn what_arrives_is_found_and_copies_are_one_story() {
     assert_eq!(stories(&news, "aground AND NOT library"), [[first, copy]]);
     assert_eq!(stories(&news, "aground NOT \"glass roof\""), [[first, copy]]);
     assert_eq!(stories(&news, "aground -library"), [[first, copy]]);
+    // By source and by what is mentioned.
+    let of = |sources: &[&str], entities: &[&str]| {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let text = TextQuery { sources: owned(sources), entities: owned(entities), ..TextQuery::default() };
+        news.search(&Search { text, count: 50, ..Search::default() }).unwrap().articles
+    };
+    assert_eq!((of(&["a.example"], &[]), of(&["a.example", "c.example"], &[]), of(&["x.example"], &[])), (1, 2, 0));
+    assert_eq!((of(&[], &["nobody"]), of(&[], &[])), (0, 3));
     // The stricter, the fewer are alike.
     assert_eq!(stories_at(&news, "lighthouse", Some("1")), [[first], [copy]]);
     assert_eq!(stories_at(&news, "lighthouse", Some("0.5")), [[first, copy]]);
@@ -179,6 +187,25 @@ fn what_follows_from_the_articles_is_made_again() {
     back_up(folder.path(), &copy.path().join("news.sqlite")).unwrap();
     assert_eq!(stories(&open(copy.path()), ""), expected.0);
     assert!(matches!(back_up(folder.path(), &copy.path().join("news.sqlite")), Err(Error::Usage(_))));
+}
+
+#[test]
+fn a_label_index_that_was_not_finished_is_told_everything_again() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    let one = add(&news, "a.example/1", "Ferry aground", STORY);
+    drop(news);
+    // It was made, and the service ended before it heard of anything.
+    std::fs::remove_dir_all(folder.path().join("labels")).unwrap();
+    let other = TempDir::new().unwrap();
+    drop(open(other.path()));
+    std::fs::rename(other.path().join("labels"), folder.path().join("labels")).unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("news.sqlite")).unwrap();
+    connection.execute("DELETE FROM settings WHERE name = 'labelled'", []).unwrap();
+    drop(connection);
+    let news = open(folder.path());
+    let two = add(&news, "b.example/1", "Ferry", &edited(STORY));
+    assert_eq!(stories(&news, "lighthouse"), [[one, two]]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,8 @@ pub(super) struct Program {
 
 struct Running {
     child: Child,
-    input: ChildStdin,
+    /// Lines to the program, which may not read them.
+    input: SyncSender<Vec<u8>>,
     lines: Receiver<String>,
 }
 
@@ -78,6 +79,8 @@ impl Running {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(std::io::Error::other("it has no standard input and output"));
         };
+        let (to_program, given) = sync_channel::<Vec<u8>>(1);
+        std::thread::spawn(move || write_all(input, &given));
         let (sender, lines) = sync_channel(1);
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -89,16 +92,27 @@ impl Running {
                 }
             }
         });
-        Ok(Self { child, input, lines })
+        Ok(Self { child, input: to_program, lines })
     }
 
     /// Asks, and waits for the answer. Who has failed once is not asked again.
     fn ask(&mut self, question: &Question<'_>) -> Result<Answer, String> {
         let mut line = serde_json::to_vec(question).map_err(|error| error.to_string())?;
         line.push(b'\n');
-        self.input.write_all(&line).and_then(|()| self.input.flush()).map_err(|error| error.to_string())?;
+        if self.lines.try_recv().is_ok() {
+            return Err("it said more than it was asked".to_owned());
+        }
+        self.input.try_send(line).map_err(|_| "it does not read".to_owned())?;
         let answer = self.lines.recv_timeout(PATIENCE).map_err(|_| "it gave no answer in time".to_owned())?;
         serde_json::from_str(&answer).map_err(|error| format!("its answer cannot be read: {error}"))
+    }
+}
+
+fn write_all(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
+    for line in lines {
+        if input.write_all(&line).and_then(|()| input.flush()).is_err() {
+            break;
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Told {
 }
 
 /// So many triples of an article are read.
-const MOST: usize = 20_000;
+pub(super) const MOST: usize = 20_000;
 
 /// The triples of a text in Turtle.
 pub(crate) fn turtle(text: &str, base: &str) -> Result<Vec<Triple>> {
@@ -110,12 +110,12 @@ pub(crate) fn told(triples: &[Triple]) -> Told {
             _ => {}
         }
     }
-    let of_maker = |node: &String| makers.iter().any(|(_, maker)| maker == node);
+    let made: BTreeSet<&String> = makers.iter().map(|(_, maker)| maker).collect();
     let published_by = makers.iter().find(|(how, _)| *how == "publisher").and_then(|(_, maker)| nodes.get(maker));
     told.source = published_by.and_then(|node| node.name.clone());
     let named = nodes
         .iter()
-        .filter(|(node, _)| !of_maker(node))
+        .filter(|(node, _)| !made.contains(node))
         .filter_map(|(_, node)| Some(Entity { name: node.name.clone()?, kind: node.kind? }));
     told.entities = named.chain(loose.into_iter().map(|name| Entity { name, kind: EntityKind::Other })).collect();
     told

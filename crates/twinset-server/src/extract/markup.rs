@@ -48,6 +48,8 @@ struct Items {
     triples: Vec<Triple>,
 }
 
+/// A value is cut after so many characters.
+const LONGEST: usize = 1000;
 const VOCABULARY: &str = "http://schema.org/";
 
 impl Items {
@@ -63,6 +65,9 @@ impl Items {
 
     fn properties(&mut self, node: &NodeRef<'_>, subject: &BlankNode) {
         for child in node.element_children() {
+            if self.triples.len() >= graph::MOST {
+                return;
+            }
             let is_item = child.attr("itemscope").is_some();
             if let Some(names) = child.attr("itemprop") {
                 let value: Term =
@@ -88,7 +93,8 @@ impl Items {
 /// The value of a property.
 fn value(node: &NodeRef<'_>) -> String {
     let told = ["content", "datetime", "value"].iter().find_map(|name| node.attr(name));
-    told.map_or_else(|| node.text().trim().to_owned(), |value| value.to_string())
+    let value = told.unwrap_or_else(|| node.text());
+    value.trim().chars().take(LONGEST).collect()
 }
 
 #[cfg(test)]

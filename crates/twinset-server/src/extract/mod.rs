@@ -40,11 +40,15 @@ impl Extractor {
 
 /// Each entity once, with a name that can be shown.
 pub(crate) fn tidy(entities: impl IntoIterator<Item = Entity>) -> Vec<Entity> {
+    tidy_up_to(entities, MOST)
+}
+
+fn tidy_up_to(entities: impl IntoIterator<Item = Entity>, most: usize) -> Vec<Entity> {
     let mut seen = std::collections::HashSet::new();
     let clean = |entity: Entity| {
         let name = entity.name.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_usable = !name.is_empty() && name.chars().count() <= 100 && seen.insert(name.to_lowercase());
         is_usable.then_some(Entity { name, ..entity })
     };
-    entities.into_iter().filter_map(clean).take(MOST).collect()
+    entities.into_iter().filter_map(clean).take(most).collect()
 }

@@ -15,6 +15,10 @@ pub(super) struct Names {
     places: Gazetteer,
 }
 
+/// So many names of a text are looked at, and so many words of a name.
+const MOST: usize = 1000;
+const LONGEST: usize = 12;
+
 /// A word of a text.
 #[derive(Debug, Clone, Copy)]
 struct Word<'a> {
@@ -145,6 +149,7 @@ impl Names {
             self.of_line(&line, &lower, &inside, &mut of_title);
             found.extend(of_title.into_iter().filter(|entity| self.places.has(&entity.name)));
         }
+        let mut found: Vec<Entity> = super::tidy_up_to(found, MOST);
         merge(&mut found);
         let matches = |pattern: &Regex, kind| {
             let found = pattern.find_iter(text).map(|found| found.as_str().trim().to_owned());
@@ -167,7 +172,12 @@ impl Names {
             let mut end = at + 1;
             // “Kenya's runner” are two.
             let is_owner = |word: &Word<'_>| word.text.ends_with("'s") || word.text.ends_with("’s");
-            while end < line.len() && !line[end].is_apart && !line[end].begins && !is_owner(&line[end - 1]) {
+            while end < line.len()
+                && end - at < LONGEST
+                && !line[end].is_apart
+                && !line[end].begins
+                && !is_owner(&line[end - 1])
+            {
                 let is_link = |word: &Word<'_>| lists.links.contains(word.text);
                 if is_capital(line[end].text) {
                     end += 1;

@@ -99,16 +99,11 @@ pub(super) async fn check(State(service): State<Service>, request: Request, next
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().path() == "/api/similar";
     let path = request.uri().path();
     // A page of another site must not write through the reader's browser.
-    let is_foreign =
-        request.headers().get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
-    if !is_reading && is_foreign {
+    if !is_reading && is_foreign(request.headers()) {
         return Failure::new(StatusCode::FORBIDDEN, "this came from the page of another site").into_response();
     }
-    if let Some(host) = request.headers().get(header::HOST).and_then(|host| host.to_str().ok())
-        && service.keys.is_none()
-        && !is_local(host)
-    {
-        // A name of another site that leads here would otherwise let its pages read everything.
+    // A name of another site that leads here would otherwise let its pages read everything.
+    if service.keys.is_none() && text(request.headers(), "host").is_some_and(|host| !is_local(host)) {
         return Failure::new(StatusCode::FORBIDDEN, "without keys the service answers to localhost alone")
             .into_response();
     }
@@ -127,6 +122,17 @@ pub(super) async fn check(State(service): State<Service>, request: Request, next
         }
         None => Redirect::to("/login").into_response(),
     }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Whether a browser says that the page of another site asks.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let origin = text(headers, "origin").map(|origin| origin.split_once("://").map_or("", |(_, host)| host));
+    text(headers, "sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none")
+        || origin.is_some_and(|origin| Some(origin) != text(headers, "host"))
 }
 
 /// Whether a host is this machine.

@@ -132,7 +132,7 @@ pub(super) struct Text {
     text: String,
     /// How alike articles must be, at least.
     #[serde(default)]
-    #[schema(minimum = 0.4, maximum = 1)]
+    #[schema(minimum = 0.5, maximum = 1)]
     min_sim: Option<f64>,
     /// With which probability each of them is to be found, at least.
     #[serde(default)]
@@ -321,5 +321,5 @@ pub(super) struct Health {
 /// Whether the service can answer
 #[utoipa::path(get, path = "/api/health", tag = "operation", responses((status = 200, body = Health)))]
 async fn health(State(service): State<Service>) -> Answer<Health> {
-    Ok(Json(Health { status: "ok", articles: service.work(|news| news.count()).await? }))
+    Ok(Json(Health { status: "ok", articles: service.take_in(|news| news.count()).await? }))
 }

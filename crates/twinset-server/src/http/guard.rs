@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -18,6 +18,8 @@ pub(super) async fn protect(State(service): State<Service>, request: Request, ne
     let begin = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let is_api = path.starts_with("/api");
+    let route =
+        request.extensions().get::<MatchedPath>().map_or("unknown".to_owned(), |route| route.as_str().to_owned());
     let answer = tokio::time::timeout(PATIENCE, next.run(request)).await;
     let mut response = match answer {
         Ok(response) => response,
@@ -48,7 +50,7 @@ pub(super) async fn protect(State(service): State<Service>, request: Request, ne
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     let seconds = begin.elapsed().as_secs_f64();
-    service.metrics.count(&path, response.status(), seconds);
+    service.metrics.count(&route, response.status(), seconds);
     tracing::info!(%method, path, status = response.status().as_u16(), milliseconds = (seconds * 1e3).round(), "request");
     response
 }

@@ -48,14 +48,9 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request. Numbers in paths do not count, and unknown paths are one.
+    /// Counts a request by its route.
     pub(super) fn count(&self, path: &str, status: StatusCode, seconds: f64) {
-        let is_known = status != StatusCode::NOT_FOUND && path.len() < 100;
-        let part = |part: &str| {
-            if part.bytes().all(|byte| byte.is_ascii_digit()) && !part.is_empty() { "{id}" } else { part }.to_owned()
-        };
-        let path =
-            if is_known { path.split('/').map(part).collect::<Vec<_>>().join("/") } else { "unknown".to_owned() };
+        let path = path.to_owned();
         self.requests.get_or_create(&Kind { path: path.clone(), status: status.as_u16() }).inc();
         self.seconds.get_or_create(&Place { path }).observe(seconds);
     }

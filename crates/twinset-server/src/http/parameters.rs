@@ -70,7 +70,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Likeness {
     /// How alike the articles of a story are, at least: a decimal number
-    #[param(value_type = Option<f64>, minimum = 0.4, maximum = 1, example = 0.7)]
+    #[param(value_type = Option<f64>, minimum = 0.5, maximum = 1, example = 0.7)]
     pub(crate) min_sim: Option<String>,
     /// With which probability each of them is found, at least
     #[param(value_type = Option<f64>, minimum = 0.5, maximum = 0.99, example = 0.9)]
@@ -105,9 +105,9 @@ pub(crate) struct SearchParameters {
     /// Words, phrases in quotes, AND, OR, NOT, `title:word`; everything, if it is left out
     #[param(max_length = 1000, example = "ferry OR harbour")]
     pub(crate) q: String,
-    /// Only from this source; repeat it for several, and articles must come from all
+    /// Only from this source; repeat it for several
     pub(crate) source: Vec<String>,
-    /// Only articles that mention this; repeat it for several
+    /// Only articles that mention this; repeat it for several, and all must be there
     pub(crate) entity: Vec<String>,
     /// Published on this day or later
     #[param(format = Date)]
@@ -121,7 +121,7 @@ pub(crate) struct SearchParameters {
     /// Leave out stories that were read
     pub(crate) unread: bool,
     /// How alike the articles of a story are, at least: a decimal number
-    #[param(value_type = Option<f64>, minimum = 0.4, maximum = 1, example = 0.7)]
+    #[param(value_type = Option<f64>, minimum = 0.5, maximum = 1, example = 0.7)]
     pub(crate) min_sim: Option<String>,
     /// With which probability each of them is found, at least
     #[param(value_type = Option<f64>, minimum = 0.5, maximum = 0.99, example = 0.9)]

@@ -63,7 +63,8 @@ impl<'a> Page<'a> {
 
 /// Where to go back to: only within this service.
 pub(super) fn local(back: &str) -> String {
-    let is_local = back.starts_with('/') && !back.starts_with("//") && !back.contains(['\\', '\r', '\n']);
+    let is_local =
+        back.starts_with('/') && !back.starts_with("//") && !back.contains(|c: char| c.is_control() || c == '\\');
     if is_local { back.to_owned() } else { "/".to_owned() }
 }
 

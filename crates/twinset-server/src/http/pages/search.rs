@@ -166,7 +166,8 @@ impl View<'_> {
         let likeness = self.likeness();
         let likeness: Vec<(&str, &str)> = likeness.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let others: Vec<_> = story.articles.iter().filter(|article| article.id != head.id).collect();
-        let back = self.with(&[]);
+        let offset = self.parameters.offset.map(|offset| offset.to_string()).unwrap_or_default();
+        let back = self.with(&[("offset", &offset)]);
         let mut fields = vec![("read", if story.is_read { "false" } else { "true" }), ("back", back.as_str())];
         fields.extend(&likeness);
         html! {
