@@ -163,6 +163,26 @@ fn what_makes_no_sense_is_refused_in_json() {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     (0..500).for_each(|_| packed.write_all(&vec![b' '; 1 << 20]).unwrap());
     assert_eq!(send(packed.finish().unwrap(), Some("gzip")).unwrap(), StatusCode::PAYLOAD_TOO_LARGE);
+    // Short names that stand for long ones, and what takes the square of its length.
+    let long = "x".repeat(100_000);
+    let many = |of: &str| vec![of; 50_000].join(",");
+    for (field, value) in [
+        ("turtle", json!(format!("@prefix p: <http://{long}/> . p:a p:b {} .", many("p:c")))),
+        (
+            "json_ld",
+            json!({ "@context": { "@vocab": format!("http://{long}/") }, "@graph": vec![json!({ "@type": "a" }); 20_000] }),
+        ),
+        (
+            "html",
+            json!(format!("<p {}>text</p>", (0..100_000).map(|number| format!("a{number}=1 ")).collect::<String>())),
+        ),
+        ("json_ld", json!("a text")),
+    ] {
+        let (status, answer) =
+            service.send("/api/articles", &json!({ "url": "https://a.example/1", "text": TEXT, field: value }));
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{field}: {answer}");
+    }
+    assert_eq!(service.get("/api/search?q=title:*").0, StatusCode::BAD_REQUEST);
     let plain = service.client.post(service.url("/api/articles")).body("x").send().unwrap();
     assert_eq!(plain.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     assert!(service.peak() < 200, "{} MB", service.peak());

@@ -53,7 +53,11 @@ impl From<rusqlite::Error> for Error {
 
 impl From<tantivy::TantivyError> for Error {
     fn from(error: tantivy::TantivyError) -> Self {
-        Self::storage("the full-text index", error)
+        match error {
+            tantivy::TantivyError::SchemaError(reason) => Self::Request(format!("this cannot be sought: {reason}")),
+            tantivy::TantivyError::LockFailure(..) => Self::Usage("another service runs on this folder".to_owned()),
+            error => Self::storage("the full-text index", error),
+        }
     }
 }
 

@@ -47,6 +47,8 @@ const FEED: &str = "SELECT id, address, title, polled, next, failures, problem, 
 const MOST: u64 = 1000;
 /// A feed that fails is asked half as often each time, down to one in so many.
 const RAREST: u32 = 6;
+/// Of a feed so many entries are taken in at a time; the newest come first.
+const ENTRIES: usize = 1000;
 /// What a feed calls itself is cut after so many characters.
 const LONGEST_TITLE: usize = 60;
 /// How often it is looked whether a feed is to be asked.
@@ -258,7 +260,7 @@ fn understand(bytes: &[u8], address: &str) -> Result<(String, Vec<Submission>), 
             ..Submission::default()
         }
     };
-    Ok((title.clone(), feed.entries.into_iter().map(submission).collect()))
+    Ok((title.clone(), feed.entries.into_iter().take(ENTRIES).map(submission).collect()))
 }
 
 /// HTML as text.

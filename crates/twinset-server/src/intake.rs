@@ -32,6 +32,7 @@ pub(crate) fn article(submission: Submission, extractor: &Extractor) -> Result<N
     let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let title = given(title).or(given(told.title)).or(given(of_page.title)).or(given(page_title));
     let title = title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" ")).unwrap_or_default();
+    let title: String = title.chars().filter(|c| !c.is_control()).collect();
     let text = given(text).or(given(page_text)).map(|text| clean(&text)).unwrap_or_default();
     if text.is_empty() {
         return Err(Error::Request("an article needs a `text`, or an `html` page that has one".to_owned()));

@@ -50,6 +50,8 @@ pub fn serve(
         tidying.abort();
         served.map_err(failed)
     })?;
+    // What still waits is finished, and nothing more.
+    runtime.shutdown_timeout(Duration::from_secs(1));
     news.close();
     Ok(())
 }

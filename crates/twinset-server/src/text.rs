@@ -87,20 +87,25 @@ impl TextIndex {
     /// Opens the index of a folder, or makes an empty one where there is none that can be used.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let (schema, fields) = schema();
-        let opened = Index::open_in_dir(folder).ok().filter(|index| index.schema() == schema);
-        let index = match opened {
-            Some(index) => index,
-            None => {
+        let opened = Index::open_in_dir(folder).map_err(Error::from).and_then(|index| match index.schema() == schema {
+            true => Self::of(index, fields),
+            false => Err(Error::storage("the full-text index", "it is of another version")),
+        });
+        match opened {
+            Err(Error::Storage { reason, .. }) => {
                 // It can be made again.
-                let made = std::fs::remove_dir_all(folder).or_else(|error| match error.kind() {
-                    std::io::ErrorKind::NotFound => Ok(()),
-                    _ => Err(error),
-                });
-                made.and_then(|()| std::fs::create_dir_all(folder))
-                    .map_err(|error| Error::storage(&folder.display().to_string(), error))?;
-                Index::create_in_dir(folder, schema)?
+                if folder.exists() {
+                    tracing::warn!(reason, "the full-text index cannot be used, and is made again");
+                    std::fs::remove_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+                }
+                std::fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+                Self::of(Index::create_in_dir(folder, schema)?, fields)
             }
-        };
+            opened => opened,
+        }
+    }
+
+    fn of(index: Index, fields: Fields) -> Result<Self> {
         let analyzer = TextAnalyzer::builder(SimpleTokenizer::default())
             .filter(RemoveLongFilter::limit(40))
             .filter(LowerCaser)
@@ -325,6 +330,10 @@ impl Snippets {
         let more = if end < text.len() { "…" } else { "" };
         Snippet { text: format!("{}{more}", &text[..end]), marked: Vec::new() }
     }
+}
+
+fn unusable(folder: &Path, error: &std::io::Error) -> Error {
+    Error::storage(&folder.display().to_string(), error)
 }
 
 fn writer(index: &Index) -> Result<IndexWriter> {

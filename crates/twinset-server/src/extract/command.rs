@@ -1,11 +1,14 @@
 //! A program of the user's that finds entities: it reads a line of JSON for each article, and writes one.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use crate::article::{Entity, EntityKind};
@@ -75,6 +78,8 @@ impl Running {
             .args(["-c", &format!("ulimit -v {MEMORY_KILOBYTES}; {command}")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // What it starts itself is to end with it.
+            .process_group(0)
             .spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(std::io::Error::other("it has no standard input and output"));
@@ -118,7 +123,7 @@ fn write_all(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        _ = self.child.kill();
+        _ = killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL);
         _ = self.child.wait();
     }
 }

@@ -20,6 +20,10 @@ pub(crate) struct Told {
 
 /// So many triples of an article are read.
 pub(super) const MOST: usize = 20_000;
+/// And so many bytes, with all names written out.
+const LARGEST: usize = 8 << 20;
+/// A name in a context has so many bytes.
+const LONGEST: usize = 2000;
 
 /// The triples of a text in Turtle.
 pub(crate) fn turtle(text: &str, base: &str) -> Result<Vec<Triple>> {
@@ -28,6 +32,15 @@ pub(crate) fn turtle(text: &str, base: &str) -> Result<Vec<Triple>> {
 
 /// The triples of JSON-LD.
 pub(crate) fn json_ld(value: &Value, base: &str) -> Result<Vec<Triple>> {
+    if !value.is_object() && !value.is_array() {
+        return Err(Error::Request(
+            "json_ld: it is an object, or a list of them, not a text that holds one".to_owned(),
+        ));
+    }
+    // Names of a context are written out wherever they are used, before anything can be counted.
+    if longest_in_contexts(value, false) > LONGEST {
+        return Err(Error::Request(format!("json_ld: a context has a name of more than {LONGEST} bytes")));
+    }
     let known = with_known_contexts(value);
     let format = RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() };
     parse(format, known.to_string().as_bytes(), base).map_err(|reason| Error::Request(format!("json_ld: {reason}")))
@@ -36,11 +49,30 @@ pub(crate) fn json_ld(value: &Value, base: &str) -> Result<Vec<Triple>> {
 fn parse(format: RdfFormat, bytes: &[u8], base: &str) -> Result<Vec<Triple>, String> {
     let parser = RdfParser::from_format(format);
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
-    let mut triples = Vec::new();
+    let (mut triples, mut size) = (Vec::new(), 0);
     for quad in parser.for_slice(bytes).take(MOST) {
-        triples.push(quad.map_err(|error| error.to_string())?.into());
+        let quad = quad.map_err(|error| error.to_string())?;
+        // A short name may stand for a long one, as often as one likes.
+        size += quad.subject.to_string().len() + quad.predicate.as_str().len() + quad.object.to_string().len();
+        if size > LARGEST {
+            return Err(format!("its names are longer than {LARGEST} bytes in all; use shorter prefixes"));
+        }
+        triples.push(quad.into());
     }
     Ok(triples)
+}
+
+/// How long the longest text of a context is.
+fn longest_in_contexts(value: &Value, is_context: bool) -> usize {
+    match value {
+        Value::String(text) if is_context => text.len(),
+        Value::Array(values) => values.iter().map(|value| longest_in_contexts(value, is_context)).max().unwrap_or(0),
+        Value::Object(object) => {
+            let longest = |(key, value): (&String, &Value)| longest_in_contexts(value, is_context || key == "@context");
+            object.iter().map(longest).max().unwrap_or(0)
+        }
+        _ => 0,
+    }
 }
 
 /// Contexts are named by addresses, from which nothing is fetched: that of schema.org is its vocabulary, others are nothing.

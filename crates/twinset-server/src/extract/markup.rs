@@ -15,8 +15,24 @@ pub(crate) struct Page {
     pub(crate) told: Told,
 }
 
+/// An element has so many attributes.
+const MOST_ATTRIBUTES: usize = 2000;
+
 /// Understands a page that was published at an address.
 pub(crate) fn understand(html: &str, url: &str) -> Result<Page> {
+    // Looking for repeated attributes takes as long as the square of their number.
+    let attributes = |tag: &str| tag.split('>').next().unwrap_or_default().split_ascii_whitespace().count();
+    if html
+        .split('<')
+        .skip(1)
+        .filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()))
+        .map(attributes)
+        .max()
+        .unwrap_or(0)
+        > MOST_ATTRIBUTES
+    {
+        return Err(Error::Request(format!("html: an element has more than {MOST_ATTRIBUTES} attributes")));
+    }
     let (title, text) = title_and_text(html, PageText::Main)
         .map_err(|reason| Error::Request(format!("html: {reason}; send the `text` instead")))?;
     let told = twinset_io::guarded(|| graph::told(&embedded(html, url))).unwrap_or_default();
@@ -36,7 +52,12 @@ fn embedded(html: &str, url: &str) -> Vec<Triple> {
         items.item(node);
     }
     triples.extend(items.triples);
-    if html.contains("typeof=") || html.contains("property=") {
+    let has_short_names = || {
+        let nodes = document.select("[prefix], [vocab]");
+        let is_short = |name: &str, node: &NodeRef<'_>| node.attr(name).is_none_or(|value| value.len() <= LONGEST);
+        nodes.nodes().iter().all(|node| is_short("prefix", node) && is_short("vocab", node))
+    };
+    if (html.contains("typeof=") || html.contains("property=")) && has_short_names() {
         let turtle = RdfaGraph::parse_str(html, url, None).unwrap_or_default();
         triples.extend(graph::turtle(&turtle, url).unwrap_or_default());
     }

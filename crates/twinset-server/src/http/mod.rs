@@ -8,14 +8,13 @@ mod metrics;
 mod pages;
 mod parameters;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tower_http::decompression::RequestDecompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use utoipa::OpenApi;
@@ -118,6 +117,16 @@ pub(crate) async fn serve(
     listener: tokio::net::TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let router = service.router().into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, router).with_graceful_shutdown(stop).await
+    let stopped = Arc::new(Notify::new());
+    let stopping = stopped.clone();
+    let told = async move {
+        stop.await;
+        stopping.notify_one();
+    };
+    let serving = axum::serve(listener, service.router()).with_graceful_shutdown(told);
+    tokio::select! {
+        served = serving.into_future() => served,
+        // Who does not finish a request is not waited for.
+        () = async { stopped.notified().await; tokio::time::sleep(PATIENCE).await } => Ok(()),
+    }
 }

@@ -56,7 +56,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
             return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
         }
         let bytes = axum::body::Bytes::from_request(request, state).await;
-        let bytes = bytes.map_err(|error| Failure::new(error.status(), error.body_text()))?;
+        let bytes = bytes.map_err(|error| {
+            let is_long = error.body_text().contains("length limit");
+            let status = if is_long { StatusCode::PAYLOAD_TOO_LARGE } else { error.status() };
+            Failure::new(status, format!("{}; at most {} bytes are taken", error.body_text(), super::LARGEST))
+        })?;
         let bad = |error: serde_json::Error| {
             Failure::new(StatusCode::BAD_REQUEST, format!("the JSON that was sent: {error}"))
         };
