@@ -47,6 +47,8 @@ fn test(full: bool) -> anyhow::Result<()> {
         many_short_texts()?;
         cargo("run --release --package experiments -- peers --records 2000 --output target/peers.html", &[])?;
         cargo("run --release --package experiments -- profile --rows 2000 --output target/profile.html", &[])?;
+        cargo("run --release --package experiments -- serve", &[])?;
+        cargo("run --release --package experiments -- serve --kill --articles 20000", &[])?;
     }
     println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
     Ok(())

@@ -21,9 +21,14 @@ struct Asking {
 
 impl Asking {
     fn start(folder: &Folder, args: &str) -> Self {
+        Self::start_by(&[], folder, args)
+    }
+
+    /// By a program that runs another one.
+    fn start_by(program: &[&str], folder: &Folder, args: &str) -> Self {
         _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { service: Service::start(folder, args), client }
+        Self { service: Service::start_by(program, folder, args), client }
     }
 
     fn url(&self, path: &str) -> String {
@@ -453,4 +458,85 @@ fn files_are_imported_and_a_second_time_nothing_is_new() {
     let mut beginning = [0; 15];
     std::fs::File::open(folder.path("copy.sqlite")).unwrap().read_exact(&mut beginning).unwrap();
     assert_eq!(&beginning, b"SQLite format 3");
+}
+
+#[test]
+fn a_service_that_is_told_to_stop_finishes_what_it_has_begun() {
+    let folder = Folder::with(&[]);
+    let mut service = Asking::start(&folder, "--data news");
+    // A request of which half is sent.
+    let address = service.service.address.trim_start_matches("http://").to_owned();
+    let body = json!({ "url": "https://a.example/1", "title": "Ferry aground", "text": TEXT }).to_string();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let head = "POST /api/articles HTTP/1.1\r\nContent-Type: application/json\r\n";
+    write!(stream, "{head}Host: {address}\r\nContent-Length: {}\r\n\r\n", body.len()).unwrap();
+    stream.write_all(&body.as_bytes()[..20]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    service.service.tell("TERM");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(TcpStream::connect(&address).is_err(), "it takes new connections");
+    stream.write_all(&body.as_bytes()[20..]).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(service.service.wait().success());
+    let again = Asking::start(&folder, "--data news");
+    assert_eq!(again.get("/api/search?q=lighthouse").1["articles"], 1);
+}
+
+/// Reads what is answered to a request that never ends.
+fn answer_to(address: &str, beginning: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.write_all(beginning.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn who_says_nothing_is_not_waited_for() {
+    let folder = Folder::with(&[]);
+    let service = Asking::start(&folder, "--data news");
+    let address = service.service.address.trim_start_matches("http://");
+    let get = format!("GET /api/health HTTP/1.1\r\nHost: {address}\r\n");
+    let post = format!(
+        "POST /api/articles HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    );
+    let asked = [String::new(), get.clone(), format!("{get}\r\n"), post];
+    let answers: Vec<String> = std::thread::scope(|scope| {
+        let asking: Vec<_> =
+            asked.each_ref().map(|beginning| scope.spawn(move || answer_to(address, beginning))).into();
+        asking.into_iter().map(|answer| answer.join().unwrap()).collect()
+    });
+    // No request, half a request, nothing after a request, and half a body.
+    assert_eq!((&*answers[0], &*answers[1]), ("", ""));
+    assert!(answers[2].starts_with("HTTP/1.1 200"), "{}", answers[2]);
+    assert!(answers[3].starts_with("HTTP/1.1 408"), "{}", answers[3]);
+    assert_eq!(service.get("/api/health").0, StatusCode::OK);
+}
+
+#[test]
+fn a_full_disk_refuses_articles_and_lets_others_read() {
+    // A file system of a few megabytes, which only the service and its children see.
+    let small = "mount -t tmpfs -o size=24m twinset news && exec \"$@\"";
+    let folder = Folder::with(&[("news/.keep", b"")]);
+    let service = Asking::start_by(&["unshare", "-rm", "sh", "-c", small, "sh"], &folder, "--data news");
+    let mut acknowledged = Vec::new();
+    let refused = (0..5000).find_map(|number| {
+        let word = format!("w{number}");
+        let text = words(&word).repeat(40);
+        let article = json!({ "url": format!("https://a.example/{word}"), "title": word, "text": text });
+        match service.send("/api/articles", &article) {
+            (StatusCode::OK, _) => acknowledged.push(word),
+            refused => return Some(refused),
+        }
+        None
+    });
+    let (status, answer) = refused.expect("the disk is full at last");
+    assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE, "{answer}");
+    assert!(acknowledged.len() > 10, "{}", acknowledged.len());
+    for word in &acknowledged {
+        assert_eq!(service.get(&format!("/api/search?q={word}")).1["articles"], 1, "{word}");
+    }
 }

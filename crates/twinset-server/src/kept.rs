@@ -42,7 +42,7 @@ impl Kept {
             );
             return Err(Error::Usage(reason));
         }
-        let labels = Labels::open(options.index.as_deref(), &folder.join("labels"), options.labels)?;
+        let labels = Labels::open(options, &folder.join("labels"))?;
         let kept =
             Self { store, labels, text: TextIndex::open(&folder.join("text"))?, comparer: Comparer::new(compare)? };
         if kept.text.last_change() > kept.store.read(|reading| reading.last_change())? {

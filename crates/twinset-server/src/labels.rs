@@ -8,12 +8,17 @@ use twinset::{LabelOptions, Labeler, Threshold, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::{Hit, LabelIndex, Labelled, Query};
 
+use crate::options::ServeOptions;
 use crate::{Error, Result};
 
 /// What is asked when an article arrives: what is alike by so much is linked with it, each found with this probability.
 pub(crate) fn kept_query() -> Query {
     Query { threshold: Threshold::new(7, 10).expect("it is a threshold"), probability: 0.9 }
 }
+
+/// How articles are labelled. Twice as many labels as usual: each article is looked up when it arrives, and longer beginnings of
+/// labels lead to far fewer articles that have to be compared and are not alike.
+const LABELS: LabelOptions = LabelOptions { trees: 40, bits: 50 };
 
 /// Connections to one label index.
 pub(crate) struct Labels {
@@ -30,33 +35,38 @@ pub(crate) struct Labels {
 
 impl Labels {
     /// Opens the index at an address, or in the service's own folder; makes one where there is none.
-    pub(crate) fn open(address: Option<&str>, folder: &Path, options: LabelOptions) -> Result<Self> {
-        let address = match address {
-            Some(address) => address.to_owned(),
+    pub(crate) fn open(options: &ServeOptions, folder: &Path) -> Result<Self> {
+        let address = match &options.index {
+            Some(address) => address.clone(),
             None => folder
                 .to_str()
                 .map(str::to_owned)
                 .ok_or_else(|| Error::Usage("the path of the folder must be UTF-8; name it differently".to_owned()))?,
         };
-        let settings = Settings::of_labels(options, TokenOptions::default(), 0);
+        let or = |made: LabelOptions| LabelOptions {
+            trees: options.trees.unwrap_or(made.trees),
+            bits: options.bits.unwrap_or(made.bits),
+        };
         let (writer, is_new) = match LabelIndex::open(&address) {
             Ok(index) => (index, false),
-            Err(error) => match LabelIndex::create(&address, &settings) {
-                Ok(index) => (index, true),
-                // What is there already, and cannot be opened, is the reason that counts.
-                Err(_) => return Err(error.into()),
-            },
+            Err(error) => {
+                match LabelIndex::create(&address, &Settings::of_labels(or(LABELS), TokenOptions::default(), 0)) {
+                    Ok(index) => (index, true),
+                    // What is there already, and cannot be opened, is the reason that counts.
+                    Err(_) => return Err(error.into()),
+                }
+            }
         };
         let made = writer.settings().labels();
-        if made != options {
+        if or(made) != made {
             let reason = format!(
-                "the label index was made with --trees {} --bits {}; say so, or make another",
+                "the label index was made with --trees {} --bits {}; leave these out, or make another",
                 made.trees, made.bits
             );
             return Err(Error::Usage(reason));
         }
-        let labeler = Labeler::new(options, writer.settings().seed)?;
-        writer.check(&kept_query()).map_err(|error| Error::Usage(format!("--trees {}: {error}", options.trees)))?;
+        let labeler = Labeler::new(made, writer.settings().seed)?;
+        writer.check(&kept_query()).map_err(|error| Error::Usage(format!("--trees {}: {error}", made.trees)))?;
         if address.ends_with(".labels") {
             let reason = "the index of a service lies in a folder or a database: a .labels file is for one process that reads or writes";
             return Err(Error::Usage(format!("--index {address}: {reason}")));

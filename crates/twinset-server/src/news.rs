@@ -293,16 +293,16 @@ impl News {
         self.kept.store.read(|reading| reading.count())
     }
 
-    fn stories<'a>(&'a self, reading: &'a Reading<'a>, asked: Asked) -> Stories<'a> {
-        let deadline = Instant::now() + PATIENCE;
-        Stories { reading, labels: &self.kept.labels, asked, window: self.window, deadline }
+    fn stories<'a>(&'a self, reading: &'a Reading<'a>, asked: Asked) -> Result<Stories<'a>> {
+        let (has_verdicts, deadline) = (reading.has_verdicts()?, Instant::now() + PATIENCE);
+        Ok(Stories { reading, labels: &self.kept.labels, asked, window: self.window, has_verdicts, deadline })
     }
 
     /// The stories of a search.
     pub fn search(&self, search: &Search) -> Result<Found> {
         let asking = self.kept.text.ask(&search.text)?;
         self.kept.store.read(|reading| {
-            let stories = self.stories(reading, search.asked);
+            let stories = self.stories(reading, search.asked)?;
             let needed = search.skip + search.count + 1;
             // The members of each story, and those of them that were found, in order.
             let mut groups: Vec<(BTreeSet<i64>, Vec<i64>)> = Vec::new();
@@ -367,7 +367,7 @@ impl News {
     pub fn story(&self, id: i64, asked: Asked) -> Result<Story> {
         self.kept.store.read(|reading| {
             reading.article(id)?;
-            let members = self.stories(reading, asked).of(id)?;
+            let members = self.stories(reading, asked)?.of(id)?;
             let snippets = Snippets::none();
             let story = story(reading, &members, &members.iter().copied().collect::<Vec<_>>(), &snippets)?;
             story.ok_or_else(|| Error::Missing(format!("there is no article {id}")))
@@ -441,7 +441,7 @@ impl News {
     pub fn mark(&self, id: i64, is_read: bool, asked: Asked) -> Result<u64> {
         let members: Vec<i64> = self.kept.store.read(|reading| {
             reading.article(id)?;
-            Ok(self.stories(reading, asked).of(id)?.into_iter().collect())
+            Ok(self.stories(reading, asked)?.of(id)?.into_iter().collect())
         })?;
         self.kept.store.write(|writing| writing.mark(&members, is_read))?;
         Ok(members.len() as u64)
@@ -487,7 +487,7 @@ fn story(reading: &Reading<'_>, members: &BTreeSet<i64>, found: &[i64], snippets
         (_, 1) => "the only one that matches".to_owned(),
         (all, matching) => format!("published first of the {matching} that match, of {all}"),
     };
-    let text = reading.article(representative.id)?.text;
+    let text = reading.text(representative.id)?.unwrap_or_default();
     let sources: HashSet<&str> = articles.iter().map(|head| head.source.as_str()).collect();
     Ok(Some(Story {
         reason,

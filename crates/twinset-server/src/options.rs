@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use twinset::LabelOptions;
 
 use crate::compared::Compare;
 
@@ -51,9 +50,12 @@ pub struct ServeOptions {
     /// Where the label index lies: a folder, postgres://… or mysql://… (default: in the data folder)
     #[cfg_attr(feature = "clap", arg(long, value_name = "ADDRESS", help_heading = "Stories"))]
     pub index: Option<String>,
-    /// How articles are labelled
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub labels: LabelOptions,
+    /// How many labels an article has (default: 40, or as the label index was made)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Stories"))]
+    pub trees: Option<u32>,
+    /// How many bits a label has (default: 50, or as the label index was made)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Stories"))]
+    pub bits: Option<u32>,
     /// A file with two lines, `read KEY` and `write KEY`, of at least 16 characters each
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Security"))]
     pub key_file: Option<PathBuf>,
@@ -75,7 +77,8 @@ impl Default for ServeOptions {
             compare: None,
             window_days: None,
             index: None,
-            labels: LabelOptions::default(),
+            trees: None,
+            bits: None,
             key_file: None,
         }
     }

@@ -37,23 +37,32 @@ pub fn serve(
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .on_thread_start(give_way)
         .build()
         .map_err(|error| Error::storage("the service", error))?;
     let failed = |error: std::io::Error| Error::Usage(format!("--listen {}: {error}", options.listen));
+    let listener = runtime.block_on(TcpListener::bind(options.listen)).map_err(failed)?;
+    ready(listener.local_addr().map_err(failed)?);
     runtime.block_on(async {
-        let listener = TcpListener::bind(options.listen).await.map_err(failed)?;
-        ready(listener.local_addr().map_err(failed)?);
         let following = tokio::spawn(feeds.clone().follow());
         let tidying = tokio::spawn(tidy(news.clone()));
-        let served = http::serve(Service::new(news.clone(), feeds, keys), listener, stop).await;
+        http::serve(Service::new(news.clone(), feeds, keys), listener, stop).await;
         following.abort();
         tidying.abort();
-        served.map_err(failed)
-    })?;
+    });
     // What still waits is finished, and nothing more.
     runtime.shutdown_timeout(Duration::from_secs(1));
     news.close();
     Ok(())
+}
+
+/// Threads that answer requests leave the processor to the one that writes: it does little, and waits for the disk so often that
+/// it would otherwise stand behind all readers each time.
+fn give_way() {
+    // Elsewhere that is a matter of the whole process.
+    if cfg!(target_os = "linux") {
+        _ = rustix::process::nice(5);
+    }
 }
 
 /// Takes out what is too old, from time to time.

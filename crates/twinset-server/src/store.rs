@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::article::{Article, Entity, Head, Moment};
@@ -95,8 +96,7 @@ impl Store {
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let file = folder.join(FILE);
         let mut writer = Connection::open(&file)?;
-        writer.busy_timeout(PATIENCE)?;
-        writer.set_prepared_statement_cache_capacity(64);
+        prepare(&writer)?;
         writer.pragma_update(None, "journal_mode", "WAL")?;
         // What was committed stays, even if the power goes.
         writer.pragma_update(None, "synchronous", "FULL")?;
@@ -112,8 +112,7 @@ impl Store {
             None => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 let connection = Connection::open_with_flags(&self.file, flags)?;
-                connection.busy_timeout(PATIENCE)?;
-                connection.set_prepared_statement_cache_capacity(64);
+                prepare(&connection)?;
                 connection
             }
         };
@@ -132,6 +131,14 @@ impl Store {
         transaction.commit()?;
         Ok(result)
     }
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    // Otherwise SQLite plans a query again whenever another value is bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Writes a copy of all articles of a folder, as they are at this moment, while a service on it goes on.
@@ -259,6 +266,11 @@ impl Reading<'_> {
         Ok(self.connection.prepare_cached(&sql)?.query_row([id], head).optional()?)
     }
 
+    pub(crate) fn text(&self, id: i64) -> Result<Option<String>> {
+        let sql = "SELECT text FROM articles WHERE id = ?1 AND NOT is_deleted";
+        Ok(self.connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
+    }
+
     pub(crate) fn published(&self, id: i64) -> Result<Option<Moment>> {
         let sql = "SELECT published FROM articles WHERE id = ?1 AND NOT is_deleted";
         Ok(self.connection.prepare_cached(sql)?.query_row([id], |row| row.get(0).map(Moment)).optional()?)
@@ -274,11 +286,13 @@ impl Reading<'_> {
 
     /// What is linked with an article and alike enough, the most similar first, so many at most.
     pub(crate) fn links(&self, id: i64, least: f64, most: usize) -> Result<Vec<(i64, f64)>> {
-        let sql = "SELECT other, similarity FROM links WHERE article = ?1 AND similarity >= ?2
-                   ORDER BY similarity DESC, other LIMIT ?3";
+        let sql = "SELECT other, similarity FROM links WHERE article = ?1 AND similarity >= ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params![id, least, most as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let rows = statement.query_map(params![id, least], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut links: Vec<(i64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
+        links.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        links.truncate(most);
+        Ok(links)
     }
 
     /// What a reader said of an article.

@@ -71,13 +71,14 @@ pub(crate) struct Stories<'a> {
     pub(crate) asked: Asked,
     /// How many days lie between copies at most.
     pub(crate) window: Option<u32>,
+    /// Whether a reader said anything at all.
+    pub(crate) has_verdicts: bool,
     pub(crate) deadline: Instant,
 }
 
 impl Stories<'_> {
     /// The articles of a story, by their numbers, given one of them.
     pub(crate) fn of(&self, id: i64) -> Result<BTreeSet<i64>> {
-        let has_verdicts = self.reading.has_verdicts()?;
         let mut times: HashMap<i64, Option<Moment>> = HashMap::new();
         let mut pairs: BTreeMap<(i64, i64), f64> = BTreeMap::new();
         let mut apart: BTreeSet<(i64, i64)> = BTreeSet::new();
@@ -97,7 +98,7 @@ impl Stories<'_> {
                 }
                 neighbours = near;
             }
-            if has_verdicts {
+            if self.has_verdicts {
                 for verdict in self.reading.verdicts_of(article)? {
                     let other = if verdict.article == article { verdict.other } else { verdict.article };
                     match verdict.same {

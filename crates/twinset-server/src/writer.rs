@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use twinset_index::labels::Labelled;
@@ -64,6 +64,8 @@ pub(crate) struct Writer {
 const WAITING: usize = 1000;
 /// After a failure it is seen so often whether the indexes can be told what they have not heard.
 const AGAIN: Duration = Duration::from_secs(5);
+/// So long a commit waits until as many articles are there as the last one had.
+const GATHERING: Duration = Duration::from_millis(20);
 /// So many go into one commit.
 const TOGETHER: usize = 200;
 
@@ -111,7 +113,7 @@ fn stopping() -> Error {
 
 fn work(kept: &Kept, waiting: &Receiver<Job>) {
     let mut next: Option<Job> = None;
-    let mut is_behind = false;
+    let (mut is_behind, mut expected) = (false, 1);
     loop {
         let first = match next.take() {
             Some(job) => job,
@@ -127,6 +129,8 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
         };
         let mut urls = HashSet::new();
         let mut batch = Vec::new();
+        // Who posted a moment ago will often post again: a commit with all of them costs hardly more than one with the first.
+        let until = Instant::now() + GATHERING;
         let mut job = Some(first);
         // Of two articles from one address the second takes the place of the first, later; and what removes stands alone.
         while let Some(current) = job.take() {
@@ -140,8 +144,11 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
             }
             let is_alone = !matches!(current.order, Order::Put(..));
             batch.push(current);
-            job = if is_alone { None } else { waiting.try_recv().ok() };
+            let wait =
+                if batch.len() < expected { until.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
+            job = if is_alone { None } else { waiting.recv_timeout(wait).ok() };
         }
+        expected = batch.len();
         let (orders, waiters): (Vec<Order>, Vec<SyncSender<Result<Done>>>) =
             batch.into_iter().map(|job| (job.order, job.done)).unzip();
         // Whatever happens, the next ones are to be heard.
@@ -203,7 +210,7 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
     if new.is_empty() && removed.is_empty() {
         return Ok(done);
     }
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     let query = kept_query();
     let links = kept.labels.links(&new.iter().map(|new| &new.labelled).collect::<Vec<_>>(), &query)?;
     let linked = begin.elapsed();

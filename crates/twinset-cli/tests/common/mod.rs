@@ -1,6 +1,7 @@
 //! A folder of small files, and the command run in it.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -67,8 +68,16 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn start(folder: &Folder, args: &str) -> Self {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("twinset"));
-        command.current_dir(folder.path(".")).args(["serve", "--listen", "127.0.0.1:0"]).args(args.split_whitespace());
+        Self::start_by(&[], folder, args)
+    }
+
+    /// By a program that runs another one.
+    pub(crate) fn start_by(program: &[&str], folder: &Folder, args: &str) -> Self {
+        let twinset: &OsStr = assert_cmd::cargo::cargo_bin!("twinset").as_ref();
+        let mut words = program.iter().map(OsStr::new).chain([twinset]);
+        let mut command = std::process::Command::new(words.next().unwrap());
+        command.args(words).args(["serve", "--listen", "127.0.0.1:0"]).args(args.split_whitespace());
+        command.current_dir(folder.path("."));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -82,6 +91,17 @@ impl Service {
         // The log must be read, or the service would wait for someone to do so.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         Self { child, address }
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn tell(&self, signal: &str) {
+        let told = std::process::Command::new("kill").args(["-s", signal, &self.id().to_string()]).status().unwrap();
+        assert!(told.success());
+    }
+
+    /// Waits until it ends.
+    pub(crate) fn wait(&mut self) -> std::process::ExitStatus {
+        self.child.wait().unwrap()
     }
 
     /// The number of its process.

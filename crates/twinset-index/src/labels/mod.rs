@@ -175,7 +175,12 @@ impl LabelIndex {
             self.labeler.labels(hashes).into_iter().map(|label| same_beginning(label, length)).collect();
         let mut hits = Vec::new();
         self.home.candidates(&ranges, &mut |number, id, other| {
-            let (size, size_other, overlap) = (hashes.len() as u32, other.len() as u32, overlap(hashes, other));
+            let (size, size_other) = (hashes.len() as u32, other.len() as u32);
+            // Sets of sizes that are too different are not worth a look.
+            if !bounds.accepts(size, size_other, size.min(size_other)) {
+                return;
+            }
+            let overlap = overlap(hashes, other);
             if bounds.accepts(size, size_other, overlap) {
                 let similarity = Measure::Jaccard.value(size, size_other, overlap);
                 hits.push(Hit { number, id: id.to_owned(), similarity });

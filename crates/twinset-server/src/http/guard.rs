@@ -23,8 +23,10 @@ pub(super) async fn protect(State(service): State<Service>, request: Request, ne
     let answer = tokio::time::timeout(PATIENCE, next.run(request)).await;
     let mut response = match answer {
         Ok(response) => response,
-        Err(_) => Failure::new(StatusCode::REQUEST_TIMEOUT, "this took too long; send it faster, or ask for less")
-            .into_response(),
+        Err(_) => {
+            let reason = "this took too long; send it faster, or ask for less (an article may be kept nevertheless)";
+            Failure::new(StatusCode::REQUEST_TIMEOUT, reason).into_response()
+        }
     };
     // Layers below answer in plain text.
     let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");

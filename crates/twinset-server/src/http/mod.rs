@@ -2,6 +2,7 @@
 
 mod access;
 mod api;
+mod connections;
 mod failure;
 mod guard;
 mod metrics;
@@ -14,7 +15,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
-use tokio::sync::{Notify, Semaphore};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tower_http::decompression::RequestDecompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use utoipa::OpenApi;
@@ -112,21 +114,6 @@ impl Service {
 }
 
 /// Serves until it is told to stop, and finishes what has begun.
-pub(crate) async fn serve(
-    service: Service,
-    listener: tokio::net::TcpListener,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    let stopped = Arc::new(Notify::new());
-    let stopping = stopped.clone();
-    let told = async move {
-        stop.await;
-        stopping.notify_one();
-    };
-    let serving = axum::serve(listener, service.router()).with_graceful_shutdown(told);
-    tokio::select! {
-        served = serving.into_future() => served,
-        // Who does not finish a request is not waited for.
-        () = async { stopped.notified().await; tokio::time::sleep(PATIENCE).await } => Ok(()),
-    }
+pub(crate) async fn serve(service: Service, listener: TcpListener, stop: impl Future<Output = ()>) {
+    connections::serve(listener, service.router(), stop).await;
 }

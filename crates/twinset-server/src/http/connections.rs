@@ -1,0 +1,50 @@
+//! Connections: how many there may be, how long they may say nothing, and how they end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::Listener;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use super::PATIENCE;
+
+/// So many connections are open at a time; others wait until one of them ends.
+const MOST: usize = 1000;
+/// Who does not begin a request, or does not finish its headers, is not waited for longer.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Serves until it is told to stop, and finishes what has begun.
+pub(super) async fn serve(mut listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(SILENCE);
+    let (places, open) = (Arc::new(Semaphore::new(MOST)), GracefulShutdown::new());
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let next = async {
+            let place = places.clone().acquire_owned().await;
+            (place, Listener::accept(&mut listener).await.0)
+        };
+        let (place, stream) = tokio::select! {
+            next = next => next,
+            () = &mut stop => break,
+        };
+        // Answers are written whole, so there is nothing to wait for.
+        _ = stream.set_nodelay(true);
+        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+        let connection = open.watch(connection);
+        tokio::spawn(async move {
+            // One that breaks is of no interest to the others.
+            _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    // Who does not finish a request is not waited for.
+    _ = tokio::time::timeout(PATIENCE, open.shutdown()).await;
+}
