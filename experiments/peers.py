@@ -1,4 +1,4 @@
-"""Runs one peer from raw text to pairs: peers.py TOOL DOCUMENTS THRESHOLD SHINGLE OUTPUT
+"""Runs one peer, or the Python package, from raw text to pairs: peers.py TOOL DOCUMENTS THRESHOLD SHINGLE OUTPUT
 
 DOCUMENTS has one text a line. OUTPUT gets one pair of line numbers, from 0, a line. Every tool is used the way its
 documentation shows for speed, with 128 hash functions where it has any; what a sketch finds is kept if the sketch itself
@@ -72,7 +72,14 @@ def gaoya(texts, threshold, length):
                 yield other, number
 
 
-TOOLS = {"SetSimilaritySearch": set_similarity_search, "datasketch": datasketch, "rensa": rensa, "gaoya": gaoya}
+def twinset(texts, threshold, length):
+    import twinset
+
+    pairs = twinset.join(texts, threshold=threshold, tokens=f"shingles:{length}", repeats="ignore")
+    return zip(pairs["left"].to_pylist(), pairs["right"].to_pylist())
+
+
+TOOLS = {"twinset": twinset, "SetSimilaritySearch": set_similarity_search, "datasketch": datasketch, "rensa": rensa, "gaoya": gaoya}
 
 
 def main():

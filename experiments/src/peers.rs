@@ -17,7 +17,8 @@ use crate::write_page;
 
 /// Twinset and its peers on the same texts in one run: time, CPU, memory, recall and precision
 ///
-/// Installs SetSimilaritySearch, datasketch, rensa and gaoya into a virtual environment. Needs python3.
+/// Installs SetSimilaritySearch, datasketch, rensa, gaoya and the Python package of this repository into a virtual environment.
+/// Needs python3.
 #[derive(clap::Args)]
 pub(crate) struct Peers {
     /// A file of texts, one a line (default: generated ones)
@@ -48,6 +49,9 @@ pub(crate) struct Peers {
 
 const PEERS: [&str; 4] = ["SetSimilaritySearch", "datasketch", "rensa", "gaoya"];
 
+/// The package of this repository.
+const OWN: &str = "twinset";
+
 type Pairs = HashSet<(u32, u32)>;
 
 /// One line of the comparison.
@@ -69,7 +73,7 @@ impl Peers {
             self.run_twinset("twinset, all cores", &texts, folder.path(), &[])?,
             self.run_twinset("twinset, one thread", &texts, folder.path(), &["--threads", "1"])?,
         ];
-        for peer in PEERS {
+        for peer in [OWN].into_iter().chain(PEERS) {
             rows.push(self.run_peer(&python, peer, &texts, folder.path())?);
         }
         let ppjoin = self.run_twinset("ppjoin, for the truth", &texts, folder.path(), &["--algorithm", "ppjoin"])?;
@@ -110,7 +114,9 @@ impl Peers {
                 bail!("the virtual environment could not be made: install python3-venv");
             }
         }
-        let installed = Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PEERS).status()?;
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let installed =
+            Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PEERS).arg(own).status()?;
         if !installed.success() {
             bail!("the peers could not be installed");
         }
@@ -150,7 +156,8 @@ impl Peers {
     fn run_peer(&self, python: &Path, peer: &str, texts: &Path, folder: &Path) -> anyhow::Result<Row> {
         let version = format!("import importlib.metadata as m; print(m.version('{peer}'))");
         let version = Command::new(python).args(["-c", &version]).output()?.stdout;
-        let name = format!("{peer} {}", String::from_utf8_lossy(&version).trim());
+        let kind = if peer == OWN { ", in Python" } else { "" };
+        let name = format!("{peer} {}{kind}", String::from_utf8_lossy(&version).trim());
         let output = folder.join(format!("{peer}.csv"));
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers.py");
         let mut command = Command::new(python);

@@ -12,12 +12,14 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Chore {
-    /// Formatting, clippy, all tests, doc tests, the API against its description, documentation, packaging
+    /// Formatting, clippy, all tests, doc tests, Python tests, the API against its description, documentation, packaging
     Test {
         /// Also what takes long: many more random cases, and a large collection
         #[arg(long)]
         full: bool,
     },
+    /// The wheel of the Python package, in target/wheels
+    Wheel,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -25,6 +27,11 @@ fn main() -> anyhow::Result<()> {
     std::env::set_current_dir(root)?;
     match Chore::parse() {
         Chore::Test { full } => test(full),
+        Chore::Wheel => {
+            install_packages()?;
+            install_python()?;
+            wheel("--release")
+        }
     }
 }
 
@@ -37,12 +44,16 @@ fn test(full: bool) -> anyhow::Result<()> {
     cargo("fmt --all --check", &[])?;
     cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
     cargo("test --workspace --quiet", &[])?;
+    cargo("build --workspace --quiet", &[])?;
+    install_python()?;
     described_api()?;
+    python()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;
     cargo("package --package twinset --allow-dirty --quiet", &[])?;
     if full {
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
         cargo("test --package twinset-cli --test crash", &[("TWINSET_KILLS", "200")])?;
+        wheel("--release")?;
         large_collection()?;
         many_short_texts()?;
         cargo("run --release --package experiments -- peers --records 2000 --output target/peers.html", &[])?;
@@ -54,15 +65,45 @@ fn test(full: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Puts the Python packages of the tests into a folder of their own, unless they are there.
+fn install_python() -> anyhow::Result<()> {
+    const WANTED: &str = "crates/twinset-python/requirements-test.txt";
+    const INSTALLED: &str = "target/python/installed.txt";
+    let wanted = std::fs::read_to_string(WANTED)?;
+    if std::fs::read_to_string(INSTALLED).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    run("python3", "-m venv target/python", &[])?;
+    run("target/python/bin/pip", &format!("install --quiet --disable-pip-version-check -r {WANTED}"), &[])?;
+    Ok(std::fs::write(INSTALLED, wanted)?)
+}
+
+/// Builds the wheel of the Python package.
+fn wheel(profile: &str) -> anyhow::Result<()> {
+    run("target/python/bin/maturin", &format!("build {profile} --quiet --out target/wheels"), &[])
+}
+
+/// The Python package does what the command does; its examples run, its types fit.
+fn python() -> anyhow::Result<()> {
+    let package = Path::new("target/python-package/twinset");
+    std::fs::create_dir_all(package)?;
+    for entry in std::fs::read_dir("crates/twinset-python/python/twinset")? {
+        let path = entry?.path();
+        if let (true, Some(name)) = (path.is_file(), path.file_name()) {
+            std::fs::copy(&path, package.join(name))?;
+        }
+    }
+    std::fs::copy("target/debug/lib_twinset.so", package.join("_twinset.abi3.so"))?;
+    let absolute = |path: &str| std::path::absolute(path).map(|path| path.display().to_string());
+    let (packages, command) = (absolute("target/python-package")?, absolute("target/debug/twinset")?);
+    let environment = [("PYTHONPATH", packages.as_str()), ("TWINSET", command.as_str())];
+    let python = "target/python/bin/python";
+    run(python, "-m pytest --doctest-modules target/python-package crates/twinset-python/tests", &environment)?;
+    run(python, "-m mypy --strict --ignore-missing-imports target/python-package/twinset", &environment)
+}
+
 /// The news service answers requests that were made from its description, and from less, as the description says.
 fn described_api() -> anyhow::Result<()> {
-    const TESTER: &str = "schemathesis==4.32.5";
-    let python = Path::new("target/python");
-    if !python.join("bin/st").exists() {
-        run("python3", "-m venv target/python", &[])?;
-        run("target/python/bin/pip", &format!("install --quiet --disable-pip-version-check {TESTER}"), &[])?;
-    }
-    cargo("build --package twinset-cli --quiet", &[])?;
     let mut service = Command::new("target/debug/twinset")
         .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
         .stderr(Stdio::piped())

@@ -2,23 +2,57 @@
 
 use std::process::ExitCode;
 
+/// Why a command failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It was called in a way that makes no sense; the text says what would.
+    Usage(String),
+    /// It was told to end.
+    Cancelled,
+    /// The reader of a pipe has seen enough, as `head` does.
+    BrokenPipe,
+    /// Anything else.
+    Failed(String),
+}
+
+impl Failure {
+    pub(crate) fn new(error: &anyhow::Error) -> Self {
+        let library = match error.downcast_ref::<twinset_io::Error>() {
+            Some(twinset_io::Error::BrokenPipe) => return Self::BrokenPipe,
+            Some(twinset_io::Error::Library(error)) => Some(error),
+            _ => match error.downcast_ref() {
+                Some(twinset_index::Error::Library(error)) => Some(error),
+                _ => error.downcast_ref::<twinset::Error>(),
+            },
+        };
+        let text = format!("{error:#}");
+        match library {
+            Some(twinset::Error::Cancelled) => Self::Cancelled,
+            _ if is_usage(error) => Self::Usage(text),
+            _ => Self::Failed(text),
+        }
+    }
+
+    /// For words that are no command. The first paragraph tells what is wrong, a tip may follow.
+    pub(crate) fn of_words(error: &clap::Error) -> Self {
+        let text = error.to_string();
+        let told = text.split("\n\n").take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
+        let told = told.map(|part| part.trim().replace('\n', " ")).collect::<Vec<_>>().join("; ");
+        Self::Usage(told.trim_start_matches("error: ").to_owned())
+    }
+}
+
 /// Reports a failure on standard error: 2 for wrong usage, 1 for everything else.
 pub(crate) fn exit_code(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
-    match error.downcast_ref::<twinset_io::Error>() {
-        // The reader of a pipe has seen enough, as `head` does.
-        Some(twinset_io::Error::BrokenPipe) => return ExitCode::SUCCESS,
-        Some(twinset_io::Error::Library(twinset::Error::Cancelled)) => return ExitCode::from(130),
-        _ if is_cancelled(&error) => return ExitCode::from(130),
-        _ if error.downcast_ref() == Some(&twinset::Error::Cancelled) => return ExitCode::from(130),
-        _ => {}
-    }
-    eprintln!("error: {error:#}");
-    ExitCode::from(if is_usage(&error) { 2 } else { 1 })
-}
-
-fn is_cancelled(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(twinset_index::Error::Library(twinset::Error::Cancelled)))
+    let (text, code) = match Failure::new(&error) {
+        Failure::BrokenPipe => return ExitCode::SUCCESS,
+        Failure::Cancelled => return ExitCode::from(130),
+        Failure::Usage(text) => (text, 2),
+        Failure::Failed(text) => (text, 1),
+    };
+    eprintln!("error: {text}");
+    ExitCode::from(code)
 }
 
 fn is_usage(error: &anyhow::Error) -> bool {
@@ -37,6 +71,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
                 | TooFewTrees { .. }
         )
     };
+    #[cfg(feature = "serve")]
     if let Some(twinset_server::Error::Usage(_)) = error.downcast_ref() {
         return true;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use twinset::Run;
-use twinset_io::{ByteSize, Output};
+use twinset_io::{ByteSize, Host, Output};
 
 use crate::interrupt;
 use crate::progress::Bar;
@@ -32,16 +32,19 @@ pub(crate) struct Session {
 }
 
 impl SessionOptions {
-    /// Begins the run: from now on it can be interrupted.
+    /// Begins the run: from now on it can be interrupted, by the user or by the host.
     pub(crate) fn begin(&self) -> Session {
         let bar = (!self.quiet).then(|| Arc::new(Bar::new()));
         let run = Run {
             threads: self.threads.map(usize::from),
             memory: self.memory.map(ByteSize::bytes),
             progress: bar.clone().map(|bar| bar as Arc<dyn twinset::Progress>),
+            cancel: Host::current().map(|host| host.cancel).unwrap_or_default(),
             ..Run::default()
         };
-        interrupt::watch(&run.cancel);
+        if Host::current().is_none() {
+            interrupt::watch(&run.cancel);
+        }
         Session { run, bar, begin: Instant::now() }
     }
 }

@@ -50,6 +50,7 @@ const CRATES: [(&str, &[&str]); 5] = [
         &[
             "error",
             "guard",
+            "host",
             "size",
             "compression",
             "ids",

@@ -7,6 +7,7 @@
 mod compression;
 mod error;
 mod guard;
+mod host;
 mod ids;
 mod size;
 mod uniques;
@@ -23,6 +24,7 @@ pub mod write;
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
 pub use guard::{guarded, is_guarded};
+pub use host::{Host, MemoryTable, Written};
 pub use ids::Ids;
 pub use load::{Collection, Content, Copies, Held, Keeping, are_rdf, load, tokens_for};
 pub use read::{Format, ReadOptions};

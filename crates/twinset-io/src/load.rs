@@ -248,10 +248,11 @@ pub fn are_rdf(inputs: &Inputs, options: &ReadOptions) -> Result<bool> {
 }
 
 /// What tokens are, where the user does not say it: lines if the left, or only, collection is one of RDF resources, whose terms these
-/// are; otherwise words.
+/// are, or of token lists; otherwise words.
 pub fn tokens_for(collections: &[Inputs], options: &ReadOptions, tokens: &TokenOptions) -> Result<TokenOptions> {
     let are_resources = collections.first().map(|inputs| are_rdf(inputs, options)).transpose()?;
-    let are_lines = are_resources == Some(true) && options.text.is_empty();
+    let has_lists = collections.first().is_some_and(|inputs| inputs.have_token_lists(options));
+    let are_lines = are_resources == Some(true) && options.text.is_empty() || has_lists;
     let kind = if are_lines { TokenKind::Lines } else { TokenKind::Words };
     Ok(TokenOptions { tokens: tokens.tokens.or(Some(kind)), ..tokens.clone() })
 }

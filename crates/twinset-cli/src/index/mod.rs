@@ -57,6 +57,7 @@ impl Index {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         // A damaged file can make the code that reads it panic. That is told like any other error.
         static SAID: Mutex<String> = Mutex::new(String::new());
+        let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(|panic| {
             if let Ok(mut said) = SAID.lock()
                 && said.is_empty()
@@ -65,7 +66,7 @@ impl Index {
             }
         }));
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run_command()));
-        drop(std::panic::take_hook());
+        std::panic::set_hook(before);
         done.unwrap_or_else(|_| {
             let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
             Err(anyhow::anyhow!(

@@ -1,5 +1,6 @@
 //! Copies some of the records of files, each as it stood.
 
+mod memory;
 mod parquet;
 mod rdf;
 mod target;
@@ -61,7 +62,9 @@ pub fn copy_records(
         let mut sides =
             Sides { kept: kept.open(at)?, removed: removed.as_mut().map(|target| target.open(at)).transpose()? };
         let fate = |ordinal: Option<u32>| ordinal.map(&fate);
-        if format_of(file, options)? == Format::Parquet {
+        if let Some(table) = &file.table {
+            memory::copy(table, &mut records, &mut sides, fate, run)?;
+        } else if format_of(file, options)? == Format::Parquet {
             // The reader of parquet panics at some of what a damaged file can hold.
             let copied = guarded(|| parquet::copy(file, &mut records, &mut sides, fate, run));
             copied.unwrap_or_else(|| Err(Error::file(&file.path, "the rows cannot be copied: the file is damaged")))?;

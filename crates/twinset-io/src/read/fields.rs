@@ -80,6 +80,11 @@ impl Fields {
         (0..count).filter(is_used).collect()
     }
 
+    /// The positions of the fields that make the text, of so many.
+    pub(super) fn texts(&self, count: usize) -> Vec<usize> {
+        self.text.clone().unwrap_or_else(|| (0..count).filter(|&at| Some(at) != self.id).collect())
+    }
+
     /// Cuts a line at the delimiter.
     pub(super) fn split<'a>(&self, line: &'a str, number: u64) -> Result<Record<'a>, Bad> {
         let fields: Vec<Cow<'a, str>> = line.split(self.delimiter as char).map(Cow::Borrowed).collect();

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use twinset::Run;
 use walkdir::WalkDir;
 
-use super::Format;
+use super::fields::Wanted;
+use super::{Format, ReadOptions, parquet};
+use crate::host::{Host, MemoryTable};
 use crate::{Error, Result};
 
 /// The files of one collection, in the order in which they are read.
@@ -29,13 +31,16 @@ pub(crate) struct InputFile {
     pub(crate) name: PathBuf,
     /// A copy of standard input, if that is what the path stands for and it is read more than once.
     pub(crate) spool: Option<Arc<File>>,
+    /// The table that the path stands for, if it is one in memory.
+    pub(crate) table: Option<Arc<MemoryTable>>,
 }
 
 impl InputFile {
     pub(super) fn new(path: PathBuf, folder: Option<&Path>) -> Self {
         let below = folder.and_then(|folder| path.strip_prefix(folder).ok()).map(Path::to_owned);
         let name = below.or_else(|| path.file_name().map(PathBuf::from)).unwrap_or_else(|| path.clone());
-        Self { path, name, spool: None }
+        let table = Host::table_at(&path);
+        Self { path, name, spool: None, table }
     }
 
     pub(crate) fn is_standard(&self) -> bool {
@@ -55,6 +60,13 @@ impl Inputs {
     /// The paths of the files, in the order in which they are read.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)
+    }
+
+    /// Whether they are tables in memory whose texts are lists of tokens.
+    pub(crate) fn have_token_lists(&self, options: &ReadOptions) -> bool {
+        let wanted = Wanted::new(options, &[]);
+        let mut tables = self.files.iter().filter_map(|file| file.table.as_ref());
+        tables.next().is_some_and(|table| parquet::has_token_lists(table, &wanted))
     }
 
     /// Puts standard input, if it is among the files, into a temporary file, so that it can be read again.
@@ -79,7 +91,7 @@ impl Inputs {
     }
 
     fn add(&mut self, path: &Path, format: Option<Format>) -> Result<()> {
-        if path == Path::new(STANDARD_INPUT) {
+        if path == Path::new(STANDARD_INPUT) || Host::table_at(path).is_some() {
             self.files.push(InputFile::new(path.to_owned(), None));
         } else if path.is_dir() {
             self.has_folder = true;

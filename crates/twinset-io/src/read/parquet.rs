@@ -1,4 +1,4 @@
-//! Columns of a parquet file, as text.
+//! Columns of a parquet file, or of a table in memory, as text.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,9 +10,9 @@ use arrow_array::types::{
     ArrowPrimitiveType, ArrowTimestampType, Float32Type, Float64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
+use arrow_array::{Array, ArrayRef, ListArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Field, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
@@ -20,6 +20,7 @@ use super::block::Parsed;
 use super::fields::{Fields, Wanted};
 use super::lines::too_long;
 use crate::guard::guarded;
+use crate::host::MemoryTable;
 use crate::{Error, Result};
 
 /// Rows that are read at a time.
@@ -27,7 +28,55 @@ const ROWS: usize = 2048;
 
 /// Reads blocks of rows, of the wanted columns only.
 pub(super) struct Batches {
-    inner: ParquetRecordBatchReader,
+    inner: Inner,
+}
+
+enum Inner {
+    File(ParquetRecordBatchReader),
+    Table {
+        table: Arc<MemoryTable>,
+        used: Vec<usize>,
+        /// The next rows: their batch, and the first of them.
+        at: (usize, usize),
+    },
+}
+
+impl Inner {
+    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        match self {
+            Self::File(reader) => reader.next(),
+            Self::Table { table, used, at: (batch, row) } => {
+                while table.batches.get(*batch)?.num_rows() == *row {
+                    (*batch, *row) = (*batch + 1, 0);
+                }
+                let whole = &table.batches[*batch];
+                let rows = whole.slice(*row, ROWS.min(whole.num_rows() - *row));
+                *row += rows.num_rows();
+                Some(rows.project(used))
+            }
+        }
+    }
+}
+
+/// Takes a table, and finds the wanted fields in its columns.
+pub(super) fn of_table(table: Arc<MemoryTable>, name: &str, wanted: &Wanted) -> Result<(Batches, Fields)> {
+    let names: Vec<&str> = table.schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let used = Fields::in_header(wanted, &names, b' ', name)?.used(names.len());
+    let header: Vec<&str> = used.iter().map(|&position| names[position]).collect();
+    let fields = Fields::in_header(wanted, &header, b' ', name)?;
+    Ok((Batches { inner: Inner::Table { table: table.clone(), used, at: (0, 0) } }, fields))
+}
+
+/// Whether the texts of a table are lists of tokens.
+pub(super) fn has_token_lists(table: &MemoryTable, wanted: &Wanted) -> bool {
+    let names: Vec<&str> = table.schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let Ok(fields) = Fields::in_header(wanted, &names, b' ', "") else { return false };
+    let texts = fields.texts(names.len());
+    !texts.is_empty() && texts.iter().all(|&position| is_list(table.schema.field(position).data_type()))
+}
+
+fn is_list(kind: &DataType) -> bool {
+    matches!(kind, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
 /// Opens a file, and finds the wanted fields in its schema. The reader panics at some of what a damaged file can hold.
@@ -48,7 +97,7 @@ fn open_unguarded(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, 
     let header: Vec<&str> = used.iter().map(|&position| header[position]).collect();
     let fields = Fields::in_header(wanted, &header, b' ', &path.display().to_string())?;
     let inner = builder.with_projection(mask).with_batch_size(ROWS).build().map_err(fail)?;
-    Ok((Batches { inner }, fields))
+    Ok((Batches { inner: Inner::File(inner) }, fields))
 }
 
 impl Batches {
@@ -73,6 +122,9 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
             return Ok(strings.clone());
         }
     }
+    if is_list(column.data_type()) {
+        return lines(column);
+    }
     // Large floating-point numbers are written out, as in other files.
     match column.data_type() {
         DataType::Float64 => return Ok(numbers(column.as_primitive::<Float64Type>())),
@@ -84,6 +136,15 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
     let formatter = ArrayFormatter::try_new(column, &options).map_err(|error| error.to_string())?;
     let row = |row| if column.is_null(row) { None } else { Some(formatter.value(row).to_string()) };
     Ok((0..column.len()).map(row).collect())
+}
+
+/// Each list as lines, one for each item.
+fn lines(column: &ArrayRef) -> Result<StringArray, String> {
+    let kind = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
+    let cast = arrow_cast::cast(column, &kind).map_err(|error| error.to_string())?;
+    let lists: &ListArray = cast.as_list();
+    let text = |list: ArrayRef| list.as_string::<i32>().iter().flatten().collect::<Vec<_>>().join("\n");
+    Ok(lists.iter().map(|list| list.map(text)).collect())
 }
 
 fn numbers<T: ArrowPrimitiveType<Native: std::fmt::Display>>(column: &PrimitiveArray<T>) -> StringArray {

@@ -237,8 +237,10 @@ impl<'a> Reader<'a> {
         let delimiter = delimiter(format, path, self.options)?;
         let largest = self.options.max_record.bytes();
         if format == Format::Parquet {
-            let file = parquet_file(input, self.run)?;
-            let (batches, fields) = parquet::open(path, file, &self.wanted)?;
+            let (batches, fields) = match &input.table {
+                Some(table) => parquet::of_table(table.clone(), &name, &self.wanted)?,
+                None => parquet::open(path, parquet_file(input, self.run)?, &self.wanted)?,
+            };
             let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
             return Ok(OpenFile {
                 path: path.to_owned(),
@@ -354,6 +356,10 @@ pub(super) fn fields_of(
 
 /// The format of a file: the one asked for, or the one of its ending.
 pub(crate) fn format_of(file: &InputFile, options: &ReadOptions) -> Result<Format> {
+    // A table in memory is columns, as a parquet file is.
+    if file.table.is_some() {
+        return Ok(Format::Parquet);
+    }
     let told = || if file.is_standard() { Some(Format::Txt) } else { Format::of_path(&file.path) };
     options.format.or_else(told).ok_or_else(|| {
         if file.path.extension().is_some_and(|ending| ending == "sketch") {

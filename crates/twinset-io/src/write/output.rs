@@ -9,7 +9,11 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
 use crate::compression::{Compression, inner_ending};
+use crate::host::{Host, MemoryTable, Place};
 use crate::{Error, Result};
 
 /// Where results go, and how they are written.
@@ -115,6 +119,21 @@ pub struct Output {
     writer: Encoder,
     /// The temporary file, and the name it will take.
     pending: Option<(Temporary, PathBuf)>,
+    /// Where it is written, if that is in memory.
+    place: Option<Place>,
+}
+
+/// Writes to a place in memory.
+struct PlaceWriter(Place);
+
+impl Write for PlaceWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().map_err(|_| io::Error::other("the host failed"))?.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 enum Encoder {
@@ -144,15 +163,47 @@ impl Encoder {
 }
 
 impl Output {
-    /// Standard output.
+    /// Standard output, or what stands for it in a host.
     pub fn standard() -> Self {
+        if let Some(place) = Host::standard_output() {
+            return Self::to_place(place);
+        }
         let writer = Encoder::Plain(Box::new(BufWriter::with_capacity(1 << 16, io::stdout())));
-        Self { name: "standard output".to_owned(), writer, pending: None }
+        Self { name: "standard output".to_owned(), writer, pending: None, place: None }
+    }
+
+    fn to_place(place: Place) -> Self {
+        let writer = Encoder::Plain(Box::new(PlaceWriter(place.clone())));
+        Self { name: "the result".to_owned(), writer, pending: None, place: Some(place) }
+    }
+
+    /// Whether rows stay in memory, as they are.
+    pub fn is_memory(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// Takes the columns of a table that stays in memory.
+    pub(crate) fn set_schema(&self, schema: &SchemaRef) {
+        if let Some(mut written) = self.place.as_ref().and_then(|place| place.lock().ok()) {
+            written.table = Some(MemoryTable { schema: schema.clone(), batches: Vec::new() });
+        }
+    }
+
+    /// Takes some of its rows.
+    pub(crate) fn add_rows(&self, rows: RecordBatch) {
+        if let Some(mut written) = self.place.as_ref().and_then(|place| place.lock().ok())
+            && let Some(table) = &mut written.table
+        {
+            table.batches.push(rows);
+        }
     }
 
     /// A file that will have this path, or that a link leads to. What is no regular file, such as a pipe, is written to directly.
     pub fn create(path: &Path) -> Result<Self> {
         let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
+        if let Some(place) = Host::place_at(path) {
+            return Ok(Self::to_place(place));
+        }
         let name = path.display().to_string();
         // A link is followed, so that what it leads to is replaced, and not the link.
         let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -166,19 +217,20 @@ impl Output {
             let file = temporary.file.as_file().try_clone().map_err(fail)?;
             (file, Some((temporary, path.to_owned())))
         };
-        Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending })
+        Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending, place: None })
     }
 
     /// A file that has its name from the beginning, for what is written bit by bit and may never end.
     pub fn growing(path: &Path) -> Result<Self> {
         let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
         let file = File::create(path).map_err(fail)?;
-        Ok(Self { name: path.display().to_string(), writer: Encoder::new(file, path).map_err(fail)?, pending: None })
+        let writer = Encoder::new(file, path).map_err(fail)?;
+        Ok(Self { name: path.display().to_string(), writer, pending: None, place: None })
     }
 
     /// Completes the file and gives it its name.
     pub fn finish(self) -> Result<()> {
-        let Self { name, writer, pending } = self;
+        let Self { name, writer, pending, .. } = self;
         let fail = |error: io::Error| write_failure(&name, &error);
         let mut inner = match writer {
             Encoder::Plain(inner) => inner,

@@ -1,4 +1,4 @@
-//! Rows with named columns, as csv, jsonl or parquet.
+//! Rows with named columns, as csv, jsonl, parquet, or in memory.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -43,17 +43,23 @@ pub struct Table {
 enum Writer {
     Csv(Box<csv::Writer<Output>>),
     Jsonl(Output),
-    Parquet(Box<ParquetWriter>),
+    Columns(Box<ColumnWriter>),
 }
 
-/// Rows of a parquet file that are written at a time.
+/// Rows that are put into columns at a time.
 const ROWS: usize = 1 << 16;
 
-struct ParquetWriter {
-    inner: ArrowWriter<Output>,
+/// Writes columns.
+struct ColumnWriter {
+    target: ColumnTarget,
     schema: Arc<Schema>,
     builders: Vec<Builder>,
     rows: usize,
+}
+
+enum ColumnTarget {
+    Parquet(Box<ArrowWriter<Output>>),
+    Memory(Output),
 }
 
 enum Builder {
@@ -71,6 +77,10 @@ impl Table {
     ) -> Result<Self> {
         let columns: Vec<(String, Kind)> = columns.into_iter().map(|(name, kind)| (name.into(), kind)).collect();
         let writer = match format {
+            _ if output.is_memory() => Writer::Columns(Box::new(ColumnWriter::new(&columns, |schema| {
+                output.set_schema(schema);
+                Ok(ColumnTarget::Memory(output))
+            })?)),
             OutputFormat::Csv => {
                 let mut writer = csv::Writer::from_writer(output);
                 let header = writer.write_record(columns.iter().map(|(name, _)| name));
@@ -78,19 +88,11 @@ impl Table {
                 Writer::Csv(Box::new(writer))
             }
             OutputFormat::Jsonl => Writer::Jsonl(output),
-            OutputFormat::Parquet => {
-                let kind = |kind: &Kind| match kind {
-                    Kind::Text => DataType::Utf8,
-                    Kind::Real => DataType::Float64,
-                    Kind::Whole => DataType::Int64,
-                };
-                let fields: Vec<Field> = columns.iter().map(|(name, own)| Field::new(name, kind(own), false)).collect();
-                let schema = Arc::new(Schema::new(fields));
+            OutputFormat::Parquet => Writer::Columns(Box::new(ColumnWriter::new(&columns, |schema| {
                 let failure = output.failure(&io::Error::other("not a parquet schema"));
-                let inner = ArrowWriter::try_new(output, schema.clone(), None).map_err(|_| failure)?;
-                let builders = columns.iter().map(|&(_, kind)| Builder::new(kind)).collect();
-                Writer::Parquet(Box::new(ParquetWriter { inner, schema, builders, rows: 0 }))
-            }
+                let writer = ArrowWriter::try_new(output, schema.clone(), None).map_err(|_| failure)?;
+                Ok(ColumnTarget::Parquet(Box::new(writer)))
+            })?)),
         };
         Ok(Self { columns, writer })
     }
@@ -116,7 +118,7 @@ impl Table {
                 let written = serde_json::to_writer(&mut *output, &row).map_err(io::Error::from);
                 written.and_then(|()| output.write_all(b"\n")).map_err(|error| output.failure(&error))
             }
-            Writer::Parquet(writer) => writer.row(values),
+            Writer::Columns(writer) => writer.row(values),
         }
     }
 
@@ -130,7 +132,7 @@ impl Table {
                 output.finish()
             }
             Writer::Jsonl(output) => output.finish(),
-            Writer::Parquet(writer) => writer.finish(),
+            Writer::Columns(writer) => writer.finish(),
         }
     }
 }
@@ -163,7 +165,19 @@ impl serde::Serialize for Row<'_> {
     }
 }
 
-impl ParquetWriter {
+impl ColumnWriter {
+    fn new(columns: &[(String, Kind)], target: impl FnOnce(&Arc<Schema>) -> Result<ColumnTarget>) -> Result<Self> {
+        let kind = |kind: &Kind| match kind {
+            Kind::Text => DataType::Utf8,
+            Kind::Real => DataType::Float64,
+            Kind::Whole => DataType::Int64,
+        };
+        let fields: Vec<Field> = columns.iter().map(|(name, own)| Field::new(name, kind(own), false)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let builders = columns.iter().map(|&(_, kind)| Builder::new(kind)).collect();
+        Ok(Self { target: target(&schema)?, schema, builders, rows: 0 })
+    }
+
     fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
         for (builder, value) in self.builders.iter_mut().zip(values) {
             match (builder, value) {
@@ -181,15 +195,28 @@ impl ParquetWriter {
         self.rows = 0;
         let arrays: Vec<ArrayRef> = self.builders.iter_mut().map(Builder::finish).collect();
         let batch = RecordBatch::try_new(self.schema.clone(), arrays).expect("columns of one length and fitting kinds");
-        let written = self.inner.write(&batch);
-        written.map_err(|error| self.inner.inner().failure(&parquet_error(error)))
+        match &mut self.target {
+            ColumnTarget::Memory(output) => {
+                output.add_rows(batch);
+                Ok(())
+            }
+            ColumnTarget::Parquet(writer) => {
+                let written = writer.write(&batch);
+                written.map_err(|error| writer.inner().failure(&parquet_error(error)))
+            }
+        }
     }
 
     fn finish(mut self) -> Result<()> {
         self.flush()?;
-        let name = self.inner.inner().name().to_owned();
-        let output = self.inner.into_inner().map_err(|error| write_failure(&name, &parquet_error(error)))?;
-        output.finish()
+        match self.target {
+            ColumnTarget::Memory(output) => output.finish(),
+            ColumnTarget::Parquet(writer) => {
+                let name = writer.inner().name().to_owned();
+                let output = writer.into_inner().map_err(|error| write_failure(&name, &parquet_error(error)))?;
+                output.finish()
+            }
+        }
     }
 }
 

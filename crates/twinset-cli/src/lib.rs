@@ -1,0 +1,109 @@
+//! The `twinset` command. Each subcommand has a file of its own; this one lists them. Other programs [`call`] it.
+
+mod dedup;
+mod explain;
+mod failure;
+mod generate;
+mod index;
+mod interrupt;
+mod join;
+mod profile;
+mod progress;
+mod report;
+mod search;
+#[cfg(feature = "serve")]
+mod serve;
+mod session;
+mod sketch;
+mod stream;
+mod tune;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub use failure::Failure;
+
+/// Finds near duplicates: every pair at or above a threshold, none missing.
+#[derive(Parser)]
+#[command(name = "twinset", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  twinset join titles.tsv --threshold 0.7
+  twinset join dblp.csv acm.csv --text title --threshold 0.8 --best
+  twinset dedup docs.jsonl --threshold 0.8 --output kept.jsonl
+  twinset explain titles.tsv 3 17 --threshold 0.7
+  twinset profile exports/ --report profile.html
+  twinset serve --demo
+
+Run `twinset COMMAND --help` for the options of a command and more examples.";
+
+#[derive(Subcommand)]
+enum Command {
+    Join(join::Join),
+    Dedup(dedup::Dedup),
+    Explain(explain::Explain),
+    Sketch(sketch::Sketch),
+    Tune(tune::Tune),
+    Index(index::Index),
+    Profile(profile::Profile),
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
+    Generate(generate::Generate),
+    /// Prints a script that completes commands and options in a shell
+    #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
+    Completions {
+        /// bash, elvish, fish, powershell or zsh
+        shell: clap_complete::Shell,
+    },
+}
+
+impl Command {
+    fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Join(join) => join.run(),
+            Self::Dedup(dedup) => dedup.run(),
+            Self::Explain(explain) => explain.run(),
+            Self::Sketch(sketch) => sketch.run(),
+            Self::Tune(tune) => tune.run(),
+            Self::Index(index) => index.run(),
+            Self::Profile(profile) => profile.run(),
+            #[cfg(feature = "serve")]
+            Self::Serve(serve) => serve.run(),
+            Self::Generate(generate) => generate.run(),
+            Self::Completions { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Cli::command(), "twinset", &mut script);
+                session::print(&String::from_utf8_lossy(&script))
+            }
+        }
+    }
+}
+
+/// Runs the command that the arguments of this process tell.
+pub fn main() -> ExitCode {
+    hide_guarded_panics();
+    failure::exit_code(Cli::parse().command.run())
+}
+
+/// From now on nothing is printed for panics that are turned into errors.
+pub fn hide_guarded_panics() {
+    let report_panic = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !twinset_io::is_guarded() {
+            report_panic(panic);
+        }
+    }));
+}
+
+/// Runs a command for a [host](twinset_io::Host): its words, without the name of the program.
+pub fn call(words: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
+    let words = std::iter::once(OsString::from("twinset")).chain(words);
+    let cli = Cli::try_parse_from(words).map_err(|error| Failure::of_words(&error))?;
+    cli.command.run().map_err(|error| Failure::new(&error))
+}

@@ -1,0 +1,184 @@
+"""Finds near duplicates: every pair at or above a threshold, none missing; or with a probability that you choose.
+
+>>> import twinset
+>>> titles = ["The old bridge was closed", "the old bridge was closed!", "A new library opens"]
+>>> twinset.join(titles, threshold=0.8).to_pylist()
+[{'left': 0, 'right': 1, 'similarity': 1.0}]
+
+Functions take lists of texts, lists of token lists, dictionaries, data frames of pandas and Polars, Arrow tables and
+readers, datasets of Hugging Face, and paths of files, and return Arrow tables. Settings are those of the command
+`twinset`, by the names of its flags, with `_` for `-`.
+"""
+
+import io
+import json
+from typing import Any, Unpack
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from . import _words
+from ._index import Index
+from ._settings import (
+    Data,
+    DedupSettings,
+    ExplainSettings,
+    JoinSettings,
+    Path,
+    ProfileSettings,
+    SketchSettings,
+    TuneSettings,
+)
+from ._tables import Source, renamed
+from ._twinset import Place, TwinsetError, __version__
+
+__all__ = ["Deduplicated", "Index", "TwinsetError", "dedup", "explain", "join", "profile", "sketch", "tune"]
+
+
+def join(
+    data: Data, other: Data = None, *, progress: bool = False, **settings: Unpack[JoinSettings]
+) -> Any:
+    """All pairs of records at or above a threshold, in one collection or between two.
+
+    Returns a table with the columns `left`, `right` and `similarity` (`distance` for hamming and edit; estimates also have
+    `low` and `high`). Records are named by the column `id`, or the one named by `id=`; without one, by their positions.
+    With `count=True`, only their number.
+
+    >>> join(["a b c d", "a b c e", "x y"], threshold=0.6).to_pylist()
+    [{'left': 0, 'right': 1, 'similarity': 0.6}]
+    >>> join({"id": ["x", "y"], "text": ["a b c d", "a b c e"]}, threshold=0.6, measure="overlap").to_pylist()
+    Traceback (most recent call last):
+    ...
+    ValueError: the threshold 3/5 does not fit overlap: give a whole number from 1
+    >>> join({"id": ["x", "y"], "text": ["a b c d", "a b c e"]}, threshold=3, measure="overlap").to_pylist()
+    [{'left': 'x', 'right': 'y', 'similarity': 3}]
+    >>> join([["New York", "Rome"], ["Rome", "New York"]], threshold=1, count=True)
+    1
+    """
+    left = Source(data, settings)
+    right = left if other is None else Source(other, settings)
+    command = ["join", *left.words, *([] if other is None else right.words)]
+    (pairs,) = _words.run(command, settings, progress)
+    if settings.get("output"):
+        return None
+    return int(pairs) if settings.get("count") else renamed(pairs, {"left": left, "right": right})
+
+
+class Deduplicated:
+    """What became of records: tables of those that were kept and removed, and the group of each.
+
+    It can be handed to whatever takes Arrow tables, which then see what was kept.
+    """
+
+    def __init__(self, kept: pa.Table | None, removed: pa.Table | None, groups: pa.Table) -> None:
+        #: The records that were kept, as they stood; `None` if they are those of files.
+        self.kept = kept
+        #: The records that were removed; `None` if they are those of files.
+        self.removed = removed
+        #: For each record its group, the record that stands for it, and how alike the two are.
+        self.groups = groups
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        if self.kept is None:
+            raise TwinsetError("records of files are written to files: name one by output=")
+        return self.kept.__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self, **options: Any) -> Any:
+        """What was kept, as a data frame of pandas."""
+        return pa.table(self).to_pandas(**options)
+
+    def __repr__(self) -> str:
+        kept = "" if self.kept is None else f", {self.kept.num_rows} kept"
+        return f"<Deduplicated: {self.groups.num_rows} records{kept}>"
+
+
+def dedup(
+    data: Data, *, against: Data = None, progress: bool = False, **settings: Unpack[DedupSettings]
+) -> Deduplicated:
+    """A collection without its near duplicates.
+
+    >>> found = dedup(["one two three", "One, two, three!", "four"], threshold=0.8)
+    >>> found.kept.to_pydict()
+    {'text': ['one two three', 'four']}
+    >>> found.removed.to_pydict()
+    {'text': ['One, two, three!']}
+    >>> found.groups.to_pylist()[1]
+    {'record': 1, 'group': 1, 'representative': 0, 'similarity': 1.0}
+
+    Records near one of another collection go as well:
+
+    >>> dedup(["one two three", "four"], against=["one two three"], threshold=0.8).kept.to_pydict()
+    {'text': ['four']}
+
+    Those of files are written to a file: `dedup("docs.jsonl", threshold=0.8, output="kept.jsonl")`.
+    """
+    source = Source(data, settings)
+    command = ["dedup", *source.words, "--groups", Place()]
+    other = None if against is None else Source(against, settings)
+    if other is not None:
+        command += ["--against", *other.words]
+    if source.table is not None:
+        command += ["--removed", Place()]
+    elif not settings.get("output"):
+        command += ["--count"]
+    kept, groups, *removed = _words.run(command, settings, progress)
+    groups = renamed(groups, {"record": source} if other is not None else {"record": source, "representative": source})
+    if source.table is None:
+        return Deduplicated(None, None, groups)
+    return Deduplicated(kept, removed[0], groups)
+
+
+def explain(
+    data: Data, left: Any, right: Any, *, progress: bool = False, **settings: Unpack[ExplainSettings]
+) -> dict[str, Any]:
+    """Why two records are, or are not, a pair: sizes, common and different tokens, every measure, the filters they pass.
+
+    >>> told = explain(["a b c d", "a b c e"], 0, 1, threshold=0.6)
+    >>> told["measures"]["jaccard"]
+    0.6
+    """
+    source = Source(data, settings)
+    command = ["explain", *source.words, source.word(left), source.word(right), "--json"]
+    (told,) = _words.run(command, settings, progress)
+    return dict(json.loads(told))
+
+
+def tune(
+    data: Data, other: Data = None, *, truth: Data = None, progress: bool = False, **settings: Unpack[TuneSettings]
+) -> pa.Table:
+    """How many pairs and groups each threshold gives, as a table.
+
+    >>> tune(["a b c d", "a b c e", "a b c d"]).column_names[:2]
+    ['threshold', 'pairs']
+    """
+    sources = [Source(data, settings)] + ([] if other is None else [Source(other, settings)])
+    command = ["tune", *(word for source in sources for word in source.words)]
+    if truth is not None:
+        command += ["--truth", *Source(truth, {}).words]
+    (table,) = _words.run(command, settings, progress)
+    return table
+
+
+def sketch(
+    data: Data, *, output: Path | None = None, progress: bool = False, **settings: Unpack[SketchSettings]
+) -> pa.Table | None:
+    """Sketches of records, as a table, or in a file that ends in `.sketch`, which `join` and `dedup` read in place of texts.
+
+    >>> sketch(["one two three", "four"], permutations=4).column_names
+    ['id', 'sketch']
+    """
+    source = Source(data, settings)
+    command = ["sketch", *source.words, "--output", Place(".sketch") if output is None else _words.text(output)]
+    written = _words.run(command, settings, progress)
+    if output is not None:
+        return None
+    return renamed(pyarrow.parquet.read_table(io.BytesIO(written[1])), {"id": source})
+
+
+def profile(*sources: Path, progress: bool = False, **settings: Unpack[ProfileSettings]) -> pa.Table:
+    """Similar columns, contained columns and foreign keys of tables and XML documents, as a table.
+
+    Sources are folders of csv and parquet files, SQLite files, databases by their addresses, and XML files.
+    """
+    (relations,) = _words.run(["profile", *map(_words.text, sources)], settings, progress)
+    return relations

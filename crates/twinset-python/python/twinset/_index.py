@@ -1,0 +1,94 @@
+"""An index that is kept, and asked for near duplicates at any threshold."""
+
+import json
+from typing import Any, Literal, Self, Unpack
+
+import pyarrow as pa
+
+from . import _twinset, _words
+from ._settings import AddSettings, CountSettings, CreateSettings, Data, IndexJoinSettings, Number, Path, QuerySettings
+from ._tables import Source, renamed
+
+
+class Index:
+    """A label index or a synopsis index, in a folder or, for labels, in a database.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> index = Index.create(folder.name + "/news", kind="labels")
+    >>> index.add({"id": ["a", "b"], "text": ["the old bridge was closed", "a new library opens"]})
+    >>> index.query(["The old bridge was closed."], threshold=0.8).to_pylist()
+    [{'query': 0, 'id': 'a', 'similarity': 1.0}]
+    >>> len(index)
+    2
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens an index; `Index.create` makes one."""
+        self.path = _words.text(path)
+        self.stats()
+
+    @classmethod
+    def create(
+        cls, path: Path, *, kind: Literal["labels", "synopses"] = "labels", **settings: Unpack[CreateSettings]
+    ) -> Self:
+        """Makes an index: `kind` is "labels" or "synopses"."""
+        _words.run(["index", "create", _words.text(path)], {"kind": kind, **settings})
+        return cls(path)
+
+    def add(self, data: Data, *, progress: bool = False, **settings: Unpack[AddSettings]) -> None:
+        """Adds records; those whose id is known replace the earlier ones."""
+        _words.run(["index", "add", self.path, *Source(data, settings).words], settings, progress)
+
+    def remove(self, *ids: object) -> None:
+        """Takes records out."""
+        _words.run(["index", "remove", self.path, *map(str, ids)], {})
+
+    def query(
+        self,
+        data: Data = None,
+        *,
+        like: str | None = None,
+        id: Any = None,
+        progress: bool = False,
+        **settings: Unpack[QuerySettings],
+    ) -> pa.Table:
+        """The records of the index that are near duplicates of some, of one of its own (`id`), or of a text (`like`)."""
+        source = None if data is None else Source(data, {**settings, "id": id})
+        command = ["index", "query", self.path, *([] if source is None else source.words)]
+        (found,) = _words.run(command, {**settings, "like": like, "id": id}, progress)
+        return found if source is None or settings.get("output") else renamed(found, {"query": source})
+
+    def join(
+        self, other: "Index | None" = None, *, progress: bool = False, **settings: Unpack[IndexJoinSettings]
+    ) -> pa.Table:
+        """All pairs of records of the index, or of two indexes, at or above a threshold."""
+        command = ["index", "join", self.path, *([] if other is None else [other.path])]
+        (pairs,) = _words.run(command, settings, progress)
+        return pairs
+
+    def count(
+        self, other: Data = None, *, threshold: Number | list[Number], progress: bool = False, **settings: Unpack[CountSettings]
+    ) -> pa.Table:
+        """How many pairs there are at each threshold."""
+        named = [] if other is None else [other.path] if isinstance(other, Index) else Source(other, settings).words
+        thresholds = threshold if isinstance(threshold, (list, tuple)) else [threshold]
+        named_thresholds = ",".join(map(_words.text, thresholds))
+        command = ["index", "count", self.path, *named]
+        (counts,) = _words.run(command, {"threshold": named_thresholds, **settings}, progress)
+        return counts
+
+    def stats(self) -> dict[str, Any]:
+        """How many records it has, how it was made, and how large it is."""
+        (told,) = _twinset.call(["index", "stats", self.path])
+        return dict(json.loads(told))
+
+    def check(self) -> None:
+        """Fails if anything in it is damaged."""
+        _words.run(["index", "check", self.path], {})
+
+    def __len__(self) -> int:
+        return int(self.stats()["records"])
+
+    def __repr__(self) -> str:
+        return f"Index({self.path!r})"

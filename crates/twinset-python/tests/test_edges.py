@@ -1,0 +1,167 @@
+"""What makes no sense is refused in clear words, and what is odd has a defined meaning."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy
+import pandas
+import pyarrow
+import pytest
+import twinset
+
+NEAR = ["one two three four", "one two three five"]
+
+
+@pytest.mark.parametrize("threshold", [0.6, "0.6", "3/5", Fraction(3, 5), Decimal("0.6"), numpy.float64(0.6), numpy.float32(0.6)])
+def test_a_float_means_its_shortest_decimal(threshold):
+    # 3/5 exactly: the pair lies on the threshold.
+    assert twinset.join(NEAR, threshold=threshold).num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "error", "words"),
+    [
+        (NEAR, {}, ValueError, "threshold"),
+        (NEAR, {"threshold": 1.5}, ValueError, "3/2 does not fit jaccard"),
+        (NEAR, {"threshold": float("nan")}, ValueError, "nan"),
+        (NEAR, {"threshold": 0.8, "measure": "jacard"}, ValueError, "jacard"),
+        (NEAR, {"treshold": 0.8}, ValueError, "--treshold.*similar.*--threshold"),
+        (NEAR, {"threshold": 0.8, "text": "body"}, twinset.TwinsetError, "there is no field `body`"),
+        ({"id": [1, 1], "text": NEAR}, {"threshold": 0.8}, twinset.TwinsetError, "the id `1` was used before"),
+        ("no/such/file.csv", {"threshold": 0.8}, twinset.TwinsetError, "no/such/file.csv"),
+        (["one", 2], {"threshold": 0.8}, TypeError, "value 1 must be str"),
+        ([1, 2], {"threshold": 0.8}, TypeError, "texts must be str"),
+        (7, {"threshold": 0.8}, TypeError, "int cannot be read"),
+        (b"bytes", {"threshold": 0.8}, TypeError, "bytes cannot be read"),
+        (["\ud800 x"], {"threshold": 0.8}, ValueError, "lone surrogate"),
+        ([["a\nb"]], {"threshold": 0.8}, ValueError, "line break"),
+        ([["a", 2]], {"threshold": 0.8}, TypeError, "tokens must be str"),
+        ([["a"], "b"], {"threshold": 0.8}, TypeError, "value 1 must be a list of str"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(data, settings, error, words):
+    with pytest.raises(error, match=words):
+        twinset.join(data, **settings)
+
+
+def test_missing_texts_are_empty():
+    for data in (
+        ["a b", None, "a b", None],
+        ["a b", float("nan"), "a b", None],
+        pandas.Series(["a b", None, "a b", numpy.nan]),
+        pyarrow.array(["a b", None, "a b", None]),
+    ):
+        assert twinset.join(data, threshold=1).to_pydict() == {"left": [0], "right": [2], "similarity": [1.0]}
+        assert twinset.join(data, threshold=1, empty=True).num_rows == 2
+    assert twinset.join([], threshold=0.5).num_rows == 0
+    assert twinset.join([None], threshold=0.5).num_rows == 0
+    assert twinset.dedup([], threshold=0.5).kept.num_rows == 0
+
+
+def test_ids_keep_their_type():
+    for ids in ([10, 20], ["x", "y"], [1.5, 2.5]):
+        pair = twinset.join({"id": ids, "text": NEAR}, threshold=0.6).to_pylist()[0]
+        assert (pair["left"], pair["right"]) == (ids[0], ids[1])
+    named = twinset.join({"key": [7, 8], "text": NEAR}, id="key", text="text", threshold=0.6)
+    assert named.column("right").to_pylist() == [8]
+
+
+def test_columns_stay_as_they_are():
+    table = pyarrow.table({"n": pyarrow.array([1, 2, 3], pyarrow.int8()), "text": [*NEAR, "six"], "more": [[1], [2], [3]]})
+    kept = twinset.dedup(table, threshold=0.6, keep="max:n").kept
+    assert kept.schema == table.schema
+    assert kept.to_pylist() == [{"n": 2, "text": NEAR[1], "more": [2]}, {"n": 3, "text": "six", "more": [3]}]
+
+
+def test_other_threads_go_on_and_calls_do_not_disturb_each_other():
+    texts = [f"{n} {n % 97} {n % 89} word{n % 83} word{n % 79}" for n in range(30_000)]
+    alone = twinset.join(texts, threshold=0.5)
+    ticks, found = [], []
+    worker = threading.Thread(target=lambda: found.append(twinset.join(texts, threshold=0.5)))
+    worker.start()
+    while worker.is_alive():
+        ticks.append(time.monotonic())
+        time.sleep(0.001)
+    assert found[0].equals(alone)
+    assert len(ticks) > 5
+    both = [threading.Thread(target=lambda: found.append(twinset.join(texts, threshold=0.5))) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert all(table.equals(alone) for table in found) and len(found) == 3
+
+
+LONG = """
+import sys, twinset
+texts = [" ".join(f"w{(n * k) % 997}" for k in range(1, 120)) for n in range(6000)]
+print("ready", flush=True)
+try:
+    twinset.join(texts, threshold=0.1, algorithm="naive")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    print(twinset.join(["a", "a"], threshold=1).num_rows, flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_call():
+    child = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    assert child.communicate(timeout=60)[0] == "interrupted\n1\n"
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_call_works_after_a_fork():
+    assert twinset.join(NEAR, threshold=0.6).num_rows == 1
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if twinset.join(NEAR, threshold=0.6).num_rows == 1 else 1)
+    for _ in range(200):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            assert status == 0
+            return
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the child hangs")
+
+
+def test_results_are_given_on():
+    import polars
+
+    found = twinset.dedup([*NEAR, "six"], threshold=0.6)
+    assert polars.DataFrame(found.kept)["text"].to_list() == [NEAR[0], "six"]
+    assert polars.DataFrame(found)["text"].to_list() == [NEAR[0], "six"]
+    assert found.to_pandas()["text"].tolist() == [NEAR[0], "six"]
+    assert pyarrow.table(found).num_rows == 2
+    assert "2 kept" in repr(found)
+
+
+def test_files_are_written_where_asked(tmp_path):
+    source = tmp_path / "docs.txt"
+    source.write_text("\n".join([*NEAR, "six"]) + "\n")
+    found = twinset.dedup(source, threshold=0.6, output=tmp_path / "kept.txt")
+    assert (tmp_path / "kept.txt").read_text() == f"{NEAR[0]}\nsix\n"
+    assert found.groups.column("representative").to_pylist() == ["1", "1", "3"]
+    with pytest.raises(twinset.TwinsetError, match="output="):
+        pyarrow.table(found)
+    assert twinset.join(source, threshold=0.6, count=True) == 1
+    assert twinset.join(NEAR, threshold=0.6, output=tmp_path / "pairs.csv") is None
+    assert (tmp_path / "pairs.csv").read_text().splitlines()[0] == "left,right,similarity"
+
+
+def test_progress_is_shown_when_asked(capfd):
+    twinset.join(NEAR, threshold=0.6)
+    assert capfd.readouterr().err == ""
+    twinset.join(NEAR, threshold=0.6, progress=True)
+    assert "1 pair" in capfd.readouterr().err
