@@ -165,3 +165,30 @@ def test_progress_is_shown_when_asked(capfd):
     assert capfd.readouterr().err == ""
     twinset.join(NEAR, threshold=0.6, progress=True)
     assert "1 pair" in capfd.readouterr().err
+
+
+MEMORY = """
+import sys
+import polars, pyarrow, twinset
+
+def peak():
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) // 1024
+
+template = " ".join(f"@w{n}" for n in range(100))
+texts = pyarrow.chunked_array([[template.replace("@", str(n)) for n in range(first, first + 10_000)] for first in range(0, 200_000, 10_000)])
+kinds = {"string": pyarrow.string(), "large": pyarrow.large_string(), "view": pyarrow.string_view()}
+data = polars.Series("text", texts).to_frame() if sys.argv[1] == "polars" else pyarrow.table({"text": texts.cast(kinds[sys.argv[1]])})
+size = texts.nbytes // 2**20
+open("/proc/self/clear_refs", "w").write("5")
+before = peak()
+assert twinset.join(data, method="sketch", permutations=8, agree=8, count=True, threads=2) == 0
+print(size, peak() - before)
+"""
+
+
+@pytest.mark.parametrize("kind", ["string", "large", "view", "polars"])
+def test_texts_are_not_copied(kind):
+    done = subprocess.run([sys.executable, "-c", MEMORY, kind], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    size, more = map(int, done.stdout.split())
+    assert size > 150 and more < size / 2, done.stdout
