@@ -374,6 +374,10 @@ impl Dedup {
         let held = |record: usize| collection.copies.as_ref().map_or(record as u32, |copies| copies.originals[record]);
         let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text)];
         let columns = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind)).chain(values.columns());
+        // Names of both collections may be the same; a host can tell them apart.
+        let tells_side = output.is_memory() && collection.right.is_some();
+        let side = tells_side.then(|| ("against".to_owned(), Kind::Whole));
+        let columns = columns.chain(side);
         let shown = self.show.iter().map(|field| (field.clone(), Kind::Text));
         let mut table = Table::create(output, format, columns.chain(shown))?;
         let mut numbers = std::collections::HashMap::new();
@@ -394,6 +398,7 @@ impl Dedup {
             };
             let mut row = vec![Value::Text(&id), Value::Whole(group), Value::Text(&representative)];
             values.cells(value, (held(record), held(place)), &mut row);
+            row.extend(tells_side.then(|| Value::Whole(u64::from(place >= collection.left.len()))));
             row.extend((0..self.show.len()).map(|at| Value::Text(collection.extra[at].get(record))));
             table.row(&row)?;
         }

@@ -15,7 +15,7 @@ use pyo3_arrow::PyTable;
 use twinset_cli::Failure;
 use twinset_io::{Host, MemoryTable, Written};
 
-create_exception!(_twinset, TwinsetError, PyException, "What was asked makes sense, and could not be done.");
+create_exception!(twinset, TwinsetError, PyException, "What was asked makes sense, and could not be done.");
 
 /// A place for a result, in place of the path of a file.
 #[pyclass(frozen, from_py_object)]
@@ -37,7 +37,7 @@ impl Place {
 /// A word of a command.
 #[derive(FromPyObject)]
 enum Word {
-    Text(String),
+    Text(OsString),
     Place(Place),
     Table(PyTable),
 }
@@ -56,7 +56,7 @@ fn call(py: Python<'_>, words: Vec<Word>) -> PyResult<Vec<Py<PyAny>>> {
     let words: Vec<OsString> = words
         .into_iter()
         .map(|word| match word {
-            Word::Text(text) => text.into(),
+            Word::Text(text) => text,
             Word::Place(place) => host.place(&place.ending).into(),
             Word::Table(table) => {
                 let (batches, schema) = table.into_inner();

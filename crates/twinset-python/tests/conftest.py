@@ -18,17 +18,6 @@ def command(*words):
     return done.stdout
 
 
-def rows(printed):
-    """A csv table as tuples of texts."""
-    return [tuple(row.values()) for row in csv.DictReader(io.StringIO(printed))]
-
-
-def texts(table):
-    """An Arrow table in the same way."""
-    shown = lambda value: format(value, ".17g") if isinstance(value, float) else str(value)  # noqa: E731
-    return [tuple(shown(value) for value in row.values()) for row in table.to_pylist()]
-
-
 def same_rows(table, printed):
     """Whether a table has the rows that the command printed, numbers compared as numbers."""
     ours, theirs = table.to_pylist(), list(csv.DictReader(io.StringIO(printed)))

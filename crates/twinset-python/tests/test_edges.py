@@ -1,6 +1,8 @@
 """What makes no sense is refused in clear words, and what is odd has a defined meaning."""
 
 import os
+import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -40,7 +42,28 @@ def test_a_float_means_its_shortest_decimal(threshold):
         (7, {"threshold": 0.8}, TypeError, "int cannot be read"),
         (b"bytes", {"threshold": 0.8}, TypeError, "bytes cannot be read"),
         (["\ud800 x"], {"threshold": 0.8}, ValueError, "lone surrogate"),
-        ([["a\nb"]], {"threshold": 0.8}, ValueError, "line break"),
+        ([["a\nb"]], {"threshold": 0.8}, twinset.TwinsetError, "line break"),
+        ([{"text": "\ud800"}], {"threshold": 0.8}, ValueError, "lone surrogate"),
+        ([{"text": "a"}, {"text": 7}], {"threshold": 0.8}, TypeError, "value 1 must be str"),
+        ({"x": "a b", "y": "a c"}, {"threshold": 0.8}, TypeError, "a dictionary has columns"),
+        ({"id": ["x", None], "text": NEAR}, {"threshold": 0.8}, ValueError, "some have no name"),
+        ({"id": [b"x", b"y"], "text": NEAR}, {"threshold": 0.8}, TypeError, "holds bytes"),
+        (pyarrow.table([NEAR, NEAR], names=["text", "text"]), {"threshold": 0.8}, ValueError, "two columns"),
+        ("-", {"threshold": 0.8}, ValueError, "standard input"),
+        (NEAR, {"threshold": 0.8, "output": "-"}, ValueError, "standard output"),
+        (pyarrow.table({"text": pyarrow.array([b"caf\xc3", b"caf\xc3"]).view(pyarrow.string())}), {"threshold": 0.8}, ValueError, "damaged"),
+        (
+            pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 7], pyarrow.int32()), pyarrow.array(["a"]), safe=False),
+            {"threshold": 0.8},
+            ValueError,
+            "damaged",
+        ),
+        ({"id": [1, 2], "text": NEAR}, {"threshold": 0.8, "id": ["id"]}, TypeError, "names one column"),
+        ([{"text": "a"}, "a"], {"threshold": 0.8}, TypeError, "record 1 must be a dictionary"),
+        ({"a": [["x"]], "b": [["y"]]}, {"threshold": 0.8, "text": ["a", "b"]}, ValueError, "compared alone"),
+        ("<table 1>", {"threshold": 0.8}, twinset.TwinsetError, "./<table 1>"),
+        (NEAR, {"threshold": {"a": 1}}, TypeError, "a setting is"),
+        (NEAR, {"threshold": 0.8, "stop_words": "\ud800"}, ValueError, "lone surrogate"),
         ([["a", 2]], {"threshold": 0.8}, TypeError, "tokens must be str"),
         ([["a"], "b"], {"threshold": 0.8}, TypeError, "value 1 must be a list of str"),
     ],
@@ -56,6 +79,8 @@ def test_missing_texts_are_empty():
         ["a b", float("nan"), "a b", None],
         pandas.Series(["a b", None, "a b", numpy.nan]),
         pyarrow.array(["a b", None, "a b", None]),
+        ["a b", pandas.NA, "a b", numpy.float32("nan")],
+        [{"text": "a b"}, {"text": None}, {"text": "a b"}, {"other": 1}],
     ):
         assert twinset.join(data, threshold=1).to_pydict() == {"left": [0], "right": [2], "similarity": [1.0]}
         assert twinset.join(data, threshold=1, empty=True).num_rows == 2
@@ -68,8 +93,40 @@ def test_ids_keep_their_type():
     for ids in ([10, 20], ["x", "y"], [1.5, 2.5]):
         pair = twinset.join({"id": ids, "text": NEAR}, threshold=0.6).to_pylist()[0]
         assert (pair["left"], pair["right"]) == (ids[0], ids[1])
-    named = twinset.join({"key": [7, 8], "text": NEAR}, id="key", text="text", threshold=0.6)
+    named = twinset.join(pandas.DataFrame({0: [7, 8], "text": NEAR}), id=0, text="text", threshold=0.6)
     assert named.column("right").to_pylist() == [8]
+
+
+def test_what_looks_like_a_flag_is_none(tmp_path):
+    os.chdir(tmp_path)
+    pathlib.Path("--x.txt").write_text("\n".join(NEAR))
+    assert twinset.join("--x.txt", threshold=0.6).num_rows == 1
+    told = twinset.explain({"id": [-1, -2], "text": NEAR}, -1, -2, threshold=0.6)
+    assert (told["left"]["id"], told["measures"]["jaccard"]) == (-1, 0.6)
+    assert twinset.explain(NEAR, numpy.int64(0), 1)["right"]["id"] == 1
+    with pytest.raises(ValueError, match="positions are 0 to 1"):
+        twinset.explain(NEAR, 0, 2)
+    index = twinset.Index.create("-index")
+    index.add({"id": ["-a"], "text": ["--text"]})
+    assert index.query(like="--text", threshold=1).column("id").to_pylist() == ["-a"]
+    index.remove("-a")
+    assert len(index) == 0
+
+
+def test_errors_can_be_sent_to_another_process():
+    assert str(pickle.loads(pickle.dumps(twinset.TwinsetError("so")))) == "so"
+
+
+def test_large_offsets():
+    # Texts that begin after the second gigabyte of a buffer that is mostly not there.
+    import mmap
+
+    size, texts = (1 << 31) + 64, "".join(NEAR).encode()
+    buffer = mmap.mmap(-1, size)
+    buffer[1 << 31 : (1 << 31) + len(texts)] = texts
+    offsets = numpy.array([1 << 31, (1 << 31) + len(NEAR[0]), (1 << 31) + len(texts)], numpy.int64)
+    column = pyarrow.Array.from_buffers(pyarrow.large_string(), 2, [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(buffer)])
+    assert twinset.join(column, threshold=0.6).num_rows == 1
 
 
 def test_columns_stay_as_they_are():

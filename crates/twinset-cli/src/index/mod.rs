@@ -18,7 +18,7 @@ use twinset::{TokenHasher, TokenOptions};
 use twinset_index::Settings;
 use twinset_io::read::Inputs;
 use twinset_io::write::check_outputs;
-use twinset_io::{ReadOptions, tokens_for};
+use twinset_io::{Host, ReadOptions, guarded, tokens_for};
 
 /// Keeps records in an index, and finds near duplicates in it at any threshold
 #[derive(Args)]
@@ -56,6 +56,9 @@ enum Command {
 impl Index {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         // A damaged file can make the code that reads it panic. That is told like any other error.
+        if Host::current().is_some() {
+            return guarded(|| self.run_command()).unwrap_or_else(|| Err(damaged("it panicked")));
+        }
         static SAID: Mutex<String> = Mutex::new(String::new());
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(|panic| {
@@ -69,10 +72,7 @@ impl Index {
         std::panic::set_hook(before);
         done.unwrap_or_else(|_| {
             let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
-            Err(anyhow::anyhow!(
-                "the index is damaged, or twinset has a fault ({said}); `twinset index check` tells what is damaged, which must be restored \
-                 from a copy"
-            ))
+            Err(damaged(&said))
         })
     }
 
@@ -89,6 +89,13 @@ impl Index {
             Command::Export(export) => export.run(),
         }
     }
+}
+
+fn damaged(said: &str) -> anyhow::Error {
+    anyhow::anyhow!(
+        "the index is damaged, or twinset has a fault ({said}); `twinset index check` tells what is damaged, which must be restored \
+         from a copy"
+    )
 }
 
 /// How surely near duplicates are found.

@@ -10,6 +10,7 @@ use walkdir::WalkDir;
 
 use super::fields::Wanted;
 use super::{Format, ReadOptions, parquet};
+use crate::guard::guarded;
 use crate::host::{Host, MemoryTable};
 use crate::{Error, Result};
 
@@ -106,7 +107,9 @@ impl Inputs {
             let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
             let found =
                 glob::glob_with(pattern, options).map_err(|error| Error::file(path, format!("not a glob: {error}")))?;
-            let found: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(|error| Error::file(path, error))?;
+            let odd = "a name in one of these folders is not UTF-8, which globs cannot read; name the folder";
+            let found = guarded(|| found.collect::<Result<Vec<PathBuf>, _>>()).ok_or_else(|| Error::file(path, odd))?;
+            let found = found.map_err(|error| Error::file(path, error))?;
             let mut files: Vec<PathBuf> = found.into_iter().filter(|path| !path.is_dir()).collect();
             if files.is_empty() {
                 return Err(Error::file(path, "no file matches this glob"));

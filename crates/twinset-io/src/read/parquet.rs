@@ -10,9 +10,9 @@ use arrow_array::types::{
     ArrowPrimitiveType, ArrowTimestampType, Float32Type, Float64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{Array, ArrayRef, ListArray, PrimitiveArray, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{ArrowError, DataType, Field, TimeUnit};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
@@ -105,12 +105,21 @@ impl Batches {
     pub(super) fn next_block(&mut self) -> Option<Result<Vec<StringArray>, String>> {
         let Some(next) = guarded(|| self.inner.next()) else { return Some(Err(DAMAGED.to_owned())) };
         let batch = next?.map_err(|error| error.to_string());
-        Some(batch.and_then(|batch| batch.columns().iter().map(as_text).collect()))
+        let check = |column: &ArrayRef| match &self.inner {
+            // What separates tokens cannot be part of one.
+            Inner::Table { .. } if is_list(column.data_type()) => lines(column, Some("a token has a line break in it")),
+            _ => as_text(column),
+        };
+        Some(batch.and_then(|batch| batch.columns().iter().map(check).collect()))
     }
 }
 
 /// A column as strings: nulls are empty, numbers and dates are written out.
 pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
+    // Offsets may be too large for a smaller kind of array, although this part of the texts is not.
+    if let Some(texts) = column.as_string_opt::<i64>() {
+        return Ok(texts.iter().collect());
+    }
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let is_cast = match column.data_type() {
         DataType::Dictionary(_, values) => is_text(values),
@@ -123,7 +132,7 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
         }
     }
     if is_list(column.data_type()) {
-        return lines(column);
+        return lines(column, None);
     }
     // Large floating-point numbers are written out, as in other files.
     match column.data_type() {
@@ -138,13 +147,25 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
     Ok((0..column.len()).map(row).collect())
 }
 
-/// Each list as lines, one for each item.
-fn lines(column: &ArrayRef) -> Result<StringArray, String> {
-    let kind = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
-    let cast = arrow_cast::cast(column, &kind).map_err(|error| error.to_string())?;
-    let lists: &ListArray = cast.as_list();
-    let text = |list: ArrayRef| list.as_string::<i32>().iter().flatten().collect::<Vec<_>>().join("\n");
-    Ok(lists.iter().map(|list| list.map(text)).collect())
+/// Each list as lines, one for each item. Items with line breaks may be refused.
+fn lines(column: &ArrayRef, refused: Option<&str>) -> Result<StringArray, String> {
+    let list = |row: usize| match column.data_type() {
+        DataType::LargeList(_) => column.as_list::<i64>().value(row),
+        DataType::FixedSizeList(..) => column.as_fixed_size_list().value(row),
+        _ => column.as_list::<i32>().value(row),
+    };
+    let text = |row: usize| -> Result<Option<String>, String> {
+        if column.is_null(row) {
+            return Ok(None);
+        }
+        let items = as_text(&list(row))?;
+        let items: Vec<&str> = items.iter().flatten().collect();
+        match refused {
+            Some(reason) if items.iter().any(|item| item.contains(['\n', '\r'])) => Err(reason.to_owned()),
+            _ => Ok(Some(items.join("\n"))),
+        }
+    };
+    (0..column.len()).map(text).collect()
 }
 
 fn numbers<T: ArrowPrimitiveType<Native: std::fmt::Display>>(column: &PrimitiveArray<T>) -> StringArray {

@@ -10,11 +10,15 @@ readers, datasets of Hugging Face, and paths of files, and return Arrow tables. 
 `twinset`, by the names of its flags, with `_` for `-`.
 """
 
+import csv
 import io
 import json
+import os
+import tempfile
 from typing import Any, Unpack
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from . import _words
@@ -57,11 +61,11 @@ def join(
     """
     left = Source(data, settings)
     right = left if other is None else Source(other, settings)
-    command = ["join", *left.words, *([] if other is None else right.words)]
-    (pairs,) = _words.run(command, settings, progress)
-    if settings.get("output"):
-        return None
-    return int(pairs) if settings.get("count") else renamed(pairs, {"left": left, "right": right})
+    places = [left.word] if other is None else [left.word, right.word]
+    (pairs,) = _words.run(["join"], places, settings, progress)
+    if pairs is None or isinstance(pairs, str):
+        return None if pairs is None else int(pairs)
+    return renamed(pairs, {"left": left, "right": right})
 
 
 class Deduplicated:
@@ -112,20 +116,36 @@ def dedup(
 
     Those of files are written to a file: `dedup("docs.jsonl", threshold=0.8, output="kept.jsonl")`.
     """
-    source = Source(data, settings)
-    command = ["dedup", *source.words, "--groups", Place()]
+    source, given = Source(data, settings), dict(settings)
+    given["groups"] = _words.Given(Place())
     other = None if against is None else Source(against, settings)
     if other is not None:
-        command += ["--against", *other.words]
-    if source.table is not None:
-        command += ["--removed", Place()]
-    elif not settings.get("output"):
-        command += ["--count"]
-    kept, groups, *removed = _words.run(command, settings, progress)
-    groups = renamed(groups, {"record": source} if other is not None else {"record": source, "representative": source})
+        given["against"] = _words.Given(other.word)
     if source.table is None:
+        given["count"] = not settings.get("output")
+        _, groups = _words.run(["dedup"], source.words, given, progress)
         return Deduplicated(None, None, groups)
-    return Deduplicated(kept, removed[0], groups)
+    if settings.get("output"):
+        raise ValueError("rows of a table are returned, and not written: write what is kept to a file of your own")
+    given["removed"] = _words.Given(Place())
+    kept, groups, removed = _words.run(["dedup"], source.words, given, progress)
+    groups = renamed(groups, {"record": source})
+    if other is None:
+        return Deduplicated(kept, removed, renamed(groups, {"representative": source}))
+    return Deduplicated(kept, removed, _with_sides(groups, source, other))
+
+
+def _with_sides(groups: pa.Table, own: Source, other: Source) -> pa.Table:
+    """Groups whose representatives are of two collections; the column `against` tells of which."""
+    position = groups.schema.get_field_index("against")
+    is_other = pc.equal(groups.column(position), 1)
+    groups = groups.set_column(position, "against", is_other)
+    names, nobody = groups.column("representative"), pa.scalar(None, pa.string())
+    ours, theirs = (source.given(pc.if_else(mask, names, nobody)) for source, mask in ((own, pc.invert(is_other)), (other, is_other)))
+    if ours.type != theirs.type:
+        ours, theirs = ours.cast(pa.string()), theirs.cast(pa.string())
+    position = groups.schema.get_field_index("representative")
+    return groups.set_column(position, "representative", pc.if_else(is_other, theirs, ours))
 
 
 def explain(
@@ -138,47 +158,70 @@ def explain(
     0.6
     """
     source = Source(data, settings)
-    command = ["explain", *source.words, source.word(left), source.word(right), "--json"]
-    (told,) = _words.run(command, settings, progress)
-    return dict(json.loads(told))
+    places = [source.word, source.named(left), source.named(right)]
+    (printed,) = _words.run(["explain", "--json"], places, settings, progress)
+    told = dict(json.loads(printed))
+    told["left"]["id"], told["right"]["id"] = left, right
+    return told
 
 
 def tune(
     data: Data, other: Data = None, *, truth: Data = None, progress: bool = False, **settings: Unpack[TuneSettings]
-) -> pa.Table:
+) -> pa.Table | None:
     """How many pairs and groups each threshold gives, as a table.
 
     >>> tune(["a b c d", "a b c e", "a b c d"]).column_names[:2]
     ['threshold', 'pairs']
     """
-    sources = [Source(data, settings)] + ([] if other is None else [Source(other, settings)])
-    command = ["tune", *(word for source in sources for word in source.words)]
-    if truth is not None:
-        command += ["--truth", *Source(truth, {}).words]
-    (table,) = _words.run(command, settings, progress)
-    return table
+    left = Source(data, settings)
+    right = left if other is None else Source(other, settings)
+    places = [left.word] if other is None else [left.word, right.word]
+    with tempfile.TemporaryDirectory() as folder:
+        given = dict(settings)
+        if truth is not None:
+            given["truth"] = _truth(truth, (left, right), folder)
+        (table,) = _words.run(["tune"], places, given, progress)
+    return None if table is None else renamed(table, {"left": left, "right": right})
+
+
+def _truth(truth: Data, sources: tuple[Source, Source], folder: str) -> str:
+    """The path of a file of true pairs; those in memory are the first two columns of a table, or tuples."""
+    if isinstance(truth, (list, tuple)) and truth and isinstance(truth[0], (list, tuple)):
+        left, right = zip(*truth)
+        truth = {"left": list(left), "right": list(right)}
+    pairs = Source(truth, {})
+    if pairs.table is None:
+        return str(pairs.word)
+    columns = [
+        [source.named(record) for record in pairs.table.column(at).to_pylist()] for at, source in enumerate(sources)
+    ]
+    path = os.path.join(folder, "truth.csv")
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(zip(*columns))
+    return path
 
 
 def sketch(
     data: Data, *, output: Path | None = None, progress: bool = False, **settings: Unpack[SketchSettings]
 ) -> pa.Table | None:
-    """Sketches of records, as a table, or in a file that ends in `.sketch`, which `join` and `dedup` read in place of texts.
+    """Sketches of records, as a table, or in a file that ends in `.sketch`: `join(file, method="sketch")` reads it in place of texts.
 
     >>> sketch(["one two three", "four"], permutations=4).column_names
     ['id', 'sketch']
     """
     source = Source(data, settings)
-    command = ["sketch", *source.words, "--output", Place(".sketch") if output is None else _words.text(output)]
-    written = _words.run(command, settings, progress)
+    place = _words.Given(Place(".sketch")) if output is None else output
+    written = _words.run(["sketch"], source.words, {**settings, "output": place}, progress)
     if output is not None:
         return None
     return renamed(pyarrow.parquet.read_table(io.BytesIO(written[1])), {"id": source})
 
 
-def profile(*sources: Path, progress: bool = False, **settings: Unpack[ProfileSettings]) -> pa.Table:
+def profile(*sources: Path, progress: bool = False, **settings: Unpack[ProfileSettings]) -> Any:
     """Similar columns, contained columns and foreign keys of tables and XML documents, as a table.
 
-    Sources are folders of csv and parquet files, SQLite files, databases by their addresses, and XML files.
+    Sources are folders of csv and parquet files, SQLite files, databases by their addresses, and XML files. With `export=`
+    a text.
     """
-    (relations,) = _words.run(["profile", *map(_words.text, sources)], settings, progress)
+    (relations,) = _words.run(["profile"], [_words.text(source) for source in sources], settings, progress)
     return relations

@@ -33,16 +33,19 @@ class Index:
         cls, path: Path, *, kind: Literal["labels", "synopses"] = "labels", **settings: Unpack[CreateSettings]
     ) -> Self:
         """Makes an index: `kind` is "labels" or "synopses"."""
-        _words.run(["index", "create", _words.text(path)], {"kind": kind, **settings})
+        _words.run(["index", "create"], [_words.text(path)], {"kind": kind, **settings})
         return cls(path)
 
     def add(self, data: Data, *, progress: bool = False, **settings: Unpack[AddSettings]) -> None:
-        """Adds records; those whose id is known replace the earlier ones."""
-        _words.run(["index", "add", self.path, *Source(data, settings).words], settings, progress)
+        """Adds records; those whose id is known replace the earlier ones. Ids are kept as text; those of records that have
+        none are their numbers, from 1."""
+        _words.run(["index", "add"], [self.path, *Source(data, settings).words], settings, progress)
 
     def remove(self, *ids: object) -> None:
         """Takes records out."""
-        _words.run(["index", "remove", self.path, *map(str, ids)], {})
+        if len(ids) == 1 and isinstance(ids[0], (list, tuple)):
+            ids = tuple(ids[0])
+        _words.run(["index", "remove"], [self.path, *map(str, ids)], {})
 
     def query(
         self,
@@ -52,40 +55,40 @@ class Index:
         id: Any = None,
         progress: bool = False,
         **settings: Unpack[QuerySettings],
-    ) -> pa.Table:
+    ) -> pa.Table | None:
         """The records of the index that are near duplicates of some, of one of its own (`id`), or of a text (`like`)."""
         source = None if data is None else Source(data, {**settings, "id": id})
-        command = ["index", "query", self.path, *([] if source is None else source.words)]
-        (found,) = _words.run(command, {**settings, "like": like, "id": id}, progress)
-        return found if source is None or settings.get("output") else renamed(found, {"query": source})
+        places = [self.path] if source is None else [self.path, *source.words]
+        (found,) = _words.run(["index", "query"], places, {**settings, "like": like, "id": id}, progress)
+        return found if source is None or found is None else renamed(found, {"query": source})
 
     def join(
-        self, other: "Index | None" = None, *, progress: bool = False, **settings: Unpack[IndexJoinSettings]
-    ) -> pa.Table:
+        self, other: "Index | Path | None" = None, *, progress: bool = False, **settings: Unpack[IndexJoinSettings]
+    ) -> pa.Table | None:
         """All pairs of records of the index, or of two indexes, at or above a threshold."""
-        command = ["index", "join", self.path, *([] if other is None else [other.path])]
-        (pairs,) = _words.run(command, settings, progress)
+        places = [self.path] if other is None else [self.path, _words.text(getattr(other, "path", other))]
+        (pairs,) = _words.run(["index", "join"], places, settings, progress)
         return pairs
 
     def count(
         self, other: Data = None, *, threshold: Number | list[Number], progress: bool = False, **settings: Unpack[CountSettings]
-    ) -> pa.Table:
+    ) -> pa.Table | None:
         """How many pairs there are at each threshold."""
         named = [] if other is None else [other.path] if isinstance(other, Index) else Source(other, settings).words
         thresholds = threshold if isinstance(threshold, (list, tuple)) else [threshold]
         named_thresholds = ",".join(map(_words.text, thresholds))
-        command = ["index", "count", self.path, *named]
-        (counts,) = _words.run(command, {"threshold": named_thresholds, **settings}, progress)
+        given = {"threshold": named_thresholds, **settings}
+        (counts,) = _words.run(["index", "count"], [self.path, *named], given, progress)
         return counts
 
     def stats(self) -> dict[str, Any]:
         """How many records it has, how it was made, and how large it is."""
-        (told,) = _twinset.call(["index", "stats", self.path])
+        (told,) = _twinset.call(["index", "stats", "--", self.path])
         return dict(json.loads(told))
 
     def check(self) -> None:
         """Fails if anything in it is damaged."""
-        _words.run(["index", "check", self.path], {})
+        _words.run(["index", "check"], [self.path], {})
 
     def __len__(self) -> int:
         return int(self.stats()["records"])

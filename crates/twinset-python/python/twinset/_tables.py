@@ -1,7 +1,9 @@
 """From what Python programs hold to Arrow tables, and from a command's names of records back to theirs."""
 
+import operator
 import os
 from collections.abc import Iterable, Mapping
+from numbers import Number
 from typing import Any
 
 import pyarrow as pa
@@ -15,38 +17,52 @@ class Source:
 
     def __init__(self, data: Any, settings: Mapping[str, Any]) -> None:
         self.paths = _paths(data)
-        self.table = None if self.paths else _table(data)
-        if self.table is None:
-            return
-        _check_tokens(self.table, settings)
-        name = settings.get("id") or ("id" if "id" in self.table.column_names else None)
-        known = name is not None and name in self.table.column_names
+        try:
+            self.table = None if self.paths else _table(data)
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"a text has a lone surrogate ({error.reason}), which stands for no character; "
+                "make texts by text.encode('utf-8', 'replace').decode()"
+            ) from None
+        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+            raise TypeError(f"this cannot be made an Arrow table: {error}") from None
         #: The type of the records' names; `None` if they have positions.
-        self.ids = self.table.schema.field(name).type if known else None
+        self.ids: Any = None
+        if self.table is not None:
+            self.ids = _checked(self.table, _name(settings.get("id")), settings.get("text"))
 
     @property
     def words(self) -> list[Any]:
         """The words of a command that name it."""
         return list(self.paths) if self.table is None else [self.table]
 
+    @property
+    def word(self) -> Any:
+        """The one word that names it."""
+        if len(self.words) != 1:
+            raise ValueError("name one path here: that of a file, of a folder, or a glob that stands for several")
+        return self.words[0]
+
     def given(self, names: Any) -> Any:
-        """The names that a command uses for records, as the caller knows them."""
+        """The names that a command uses for records, as the caller knows them; an empty one is none."""
         if self.table is None:
             return names
         if self.ids is None:
-            return pc.subtract(names.cast(pa.int64()), 1)
-        try:
-            return names.cast(self.ids)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            return names
+            numbers = pc.if_else(pc.equal(names, ""), pa.scalar(None, pa.string()), names)
+            return pc.subtract(numbers.cast(pa.int64()), 1)
+        return names.cast(self.ids) if _is_plain(self.ids) else names
 
-    def word(self, record: Any) -> str:
+    def named(self, record: Any) -> str:
         """A record of the caller, as a command names it."""
-        if self.table is not None and self.ids is None:
-            if isinstance(record, bool) or not isinstance(record, int):
-                raise TypeError(f"records without ids have positions from 0, and {record!r} is none")
-            return str(record + 1)
-        return str(record)
+        if self.table is None or self.ids is not None:
+            return str(int(record)) if isinstance(record, float) and record.is_integer() else str(record)
+        try:
+            position = operator.index(record)
+        except TypeError:
+            raise TypeError(f"records without ids have positions from 0, and {record!r} is none") from None
+        if not 0 <= position < self.table.num_rows:
+            raise ValueError(f"there is no record {position}: positions are 0 to {self.table.num_rows - 1}")
+        return str(position + 1)
 
 
 def renamed(table: Any, sources: Mapping[str, Source]) -> Any:
@@ -57,12 +73,72 @@ def renamed(table: Any, sources: Mapping[str, Source]) -> Any:
     return table
 
 
+def _is_plain(kind: Any) -> bool:
+    """Whether names of this type come back from their text."""
+    types = pa.types
+    return any(
+        test(kind)
+        for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_string, types.is_large_string, types.is_date)
+    )
+
+
+def _name(field: Any) -> str | None:
+    """The one field that a setting names."""
+    if isinstance(field, (list, tuple, set)):
+        raise TypeError(f"id= names one column, not {field!r}")
+    return None if field is None else str(field)
+
+
+def _checked(table: Any, id_name: str | None, text: Any) -> Any:
+    """The type of the ids of a table, if it has any; what cannot be compared is refused."""
+    names = table.column_names
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two columns have the name `{name}`; rename one")
+    if id_name is None and "id" in names:
+        id_name = "id"
+    if text is None:
+        text = "text" if "text" in names else [name for name in names if name != id_name]
+    texts = [str(name) for name in text] if isinstance(text, (list, tuple)) else [str(text)]
+    used = [name for name in dict.fromkeys([id_name, *texts]) if name in names]
+    try:
+        table.select(used).validate(full=True)
+    except (pa.ArrowInvalid, IndexError) as error:
+        raise ValueError(f"this table is damaged: {error}") from None
+    lists = [name for name in used if hasattr(table.schema.field(name).type, "value_type") and name in texts]
+    if len([name for name in texts if name in names]) > 1 and any(not pa.types.is_dictionary(table.schema.field(name).type) for name in lists):
+        raise ValueError(f"token lists are compared alone: name one of {', '.join(texts)} by text=")
+    for name in used:
+        kind = table.schema.field(name).type
+        if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+            raise TypeError(f"the column `{name}` is a {kind}; cast it to a list")
+        if hasattr(kind, "value_type") and not pa.types.is_dictionary(kind):
+            tokens = kind.value_type
+            if not any(test(tokens) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
+                raise TypeError(f"tokens must be str, and those of the column `{name}` are {tokens}")
+        elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+            raise TypeError(f"the column `{name}` holds bytes; decode them first")
+    if id_name not in names:
+        return None
+    if table.column(id_name).null_count:
+        raise ValueError(f"the column `{id_name}` names records, and some have no name")
+    return table.schema.field(id_name).type
+
+
 def _paths(data: Any) -> list[str]:
+    if isinstance(data, str) and data == "-":
+        raise ValueError("standard input is read by the command alone; read it, and give its lines")
     if isinstance(data, (str, os.PathLike)):
-        return [str(os.fspath(data))]
+        return [_path(data)]
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, os.PathLike) for item in data):
-        return [str(os.fspath(item)) for item in data]
+        return [_path(item) for item in data]
     return []
+
+
+def _path(path: Any) -> str:
+    # Names in angle brackets are those of tables.
+    text = str(os.fspath(path))
+    return f"./{text}" if text.startswith("<") else text
 
 
 def _table(data: Any) -> Any:
@@ -77,21 +153,32 @@ def _table(data: Any) -> Any:
         if hasattr(data, "columns"):
             return pa.Table.from_pandas(data, preserve_index=False)
         return pa.table({"text": pa.Array.from_pandas(data)})
+    if module == "polars" and hasattr(data, "collect"):
+        data = data.collect()
     if module == "datasets" and hasattr(data, "with_format"):
         if isinstance(data, Mapping):
             raise TypeError(f"this is a dictionary of datasets; choose one of {', '.join(map(str, data))}")
         return data.with_format("arrow")[:]
     if hasattr(data, "__arrow_c_stream__"):
-        # A column alone, as that of Polars, is the text.
-        if hasattr(data, "columns") or hasattr(data, "schema"):
-            return pa.RecordBatchReader.from_stream(data).read_all()
-        return pa.table({"text": pa.chunked_array(data)})
+        column = pa.chunked_array(data)
+        if not pa.types.is_struct(column.type):
+            # A column alone, as that of Polars, is the text.
+            return pa.table({"text": column})
+        schema = pa.schema(list(column.type))
+        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(chunk) for chunk in column.chunks], schema)
     if isinstance(data, Mapping):
+        for name, values in data.items():
+            if isinstance(values, (str, bytes, Mapping)):
+                raise TypeError(f"`{name}` is {values!r:.40}: a dictionary has columns, each with a list of values")
         return pa.table({str(name): _column(values) for name, values in data.items()})
     if isinstance(data, Iterable) and not isinstance(data, (bytes, bytearray)):
         values = list(data)
         if values and isinstance(values[0], Mapping):
-            return pa.Table.from_pylist(values)
+            for position, record in enumerate(values):
+                if not isinstance(record, Mapping):
+                    raise TypeError(f"record {position} must be a dictionary, not {type(record).__name__}: {record!r:.80}")
+            names = dict.fromkeys(name for record in values for name in record)
+            return pa.table({str(name): _column([record.get(name) for record in values]) for name in names})
         return pa.table({"text": _column(values, are_texts=True)})
     raise TypeError(
         f"a {type(data).__name__} cannot be read: give texts, token lists, records, a data frame, an Arrow table, or a path"
@@ -119,29 +206,11 @@ def _column(values: Any, are_texts: bool = False) -> Any:
             raise TypeError(f"value {position} must be {wanted}, not {type(value).__name__}: {value!r:.80}")
     try:
         return pa.array([None if _is_missing(value) else value for value in values], type=kind)
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"a text has a lone surrogate ({error.reason}), which stands for no character; "
-            "make texts by text.encode('utf-8', 'replace').decode()"
-        ) from None
     except pa.ArrowTypeError as error:
         raise TypeError(f"tokens must be str: {error}") from None
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or isinstance(value, float) and value != value
-
-
-def _check_tokens(table: Any, settings: Mapping[str, Any]) -> None:
-    """Tokens of lists are handed over as lines."""
-    named = settings.get("text") or ("text" if "text" in table.column_names else table.column_names)
-    for name in [named] if isinstance(named, str) else named:
-        if name not in table.column_names:
-            continue
-        column = table.column(name)
-        if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-            tokens = pc.list_flatten(column)
-            if not (pa.types.is_string(tokens.type) or pa.types.is_large_string(tokens.type)):
-                raise TypeError(f"tokens must be str, and those of the column `{name}` are {tokens.type}")
-            if pc.any(pc.match_substring_regex(tokens, "[\n\r]")).as_py():
-                raise ValueError(f"a token of the column `{name}` has a line break, and none may have one")
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, Number) and value != value
