@@ -93,6 +93,8 @@ def test_ids_keep_their_type():
     for ids in ([10, 20], ["x", "y"], [1.5, 2.5]):
         pair = twinset.join({"id": ids, "text": NEAR}, threshold=0.6).to_pylist()[0]
         assert (pair["left"], pair["right"]) == (ids[0], ids[1])
+    # Where no pair lies at a threshold, there is no sample of one.
+    assert twinset.tune({"id": [10, 20], "text": ["a", "b"]}).column("left").to_pylist()[0] is None
     named = twinset.join(pandas.DataFrame({0: [7, 8], "text": NEAR}), id=0, text="text", threshold=0.6)
     assert named.column("right").to_pylist() == [8]
 

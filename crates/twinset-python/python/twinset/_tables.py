@@ -47,10 +47,12 @@ class Source:
         """The names that a command uses for records, as the caller knows them; an empty one is none."""
         if self.table is None:
             return names
+        known = pc.if_else(pc.equal(names, ""), pa.scalar(None, pa.string()), names)
         if self.ids is None:
-            numbers = pc.if_else(pc.equal(names, ""), pa.scalar(None, pa.string()), names)
-            return pc.subtract(numbers.cast(pa.int64()), 1)
-        return names.cast(self.ids) if _is_plain(self.ids) else names
+            return pc.subtract(known.cast(pa.int64()), 1)
+        if not _is_plain(self.ids):
+            return names
+        return (names if "string" in str(self.ids) else known).cast(self.ids)
 
     def named(self, record: Any) -> str:
         """A record of the caller, as a command names it."""
