@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Parser;
 
 /// The chores of this repository
@@ -29,7 +29,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Test { full } => test(full),
         Chore::Wheel => {
             install_packages()?;
-            install_python()?;
+            install_python(PYTHON)?;
             wheel("--release")
         }
     }
@@ -41,11 +41,13 @@ fn test(full: bool) -> anyhow::Result<()> {
         install(component)?;
     }
     install_packages()?;
+    // Half a gigabyte is fetched while the compiler works.
+    let packages = std::thread::spawn(|| install_python(PYTHON));
     cargo("fmt --all --check", &[])?;
     cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
     cargo("test --workspace --quiet", &[])?;
     cargo("build --workspace --quiet", &[])?;
-    install_python()?;
+    packages.join().map_err(|_| anyhow!("the Python packages could not be installed"))??;
     described_api()?;
     python()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;
@@ -54,6 +56,10 @@ fn test(full: bool) -> anyhow::Result<()> {
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
         cargo("test --package twinset-cli --test crash", &[("TWINSET_KILLS", "200")])?;
         wheel("--release")?;
+        install_python(OLDER_SPARK)?;
+        for (folder, _) in [PYTHON, OLDER_SPARK] {
+            pytest(folder, "-s crates/twinset-python/tests/test_spark.py", &[("TWINSET_FULL", "1")])?;
+        }
         large_collection()?;
         many_short_texts()?;
         cargo("run --release --package experiments -- peers --records 2000 --output target/peers.html", &[])?;
@@ -65,17 +71,20 @@ fn test(full: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Puts the Python packages of the tests into a folder of their own, unless they are there.
-fn install_python() -> anyhow::Result<()> {
-    const WANTED: &str = "crates/twinset-python/requirements-test.txt";
-    const INSTALLED: &str = "target/python/installed.txt";
-    let wanted = std::fs::read_to_string(WANTED)?;
-    if std::fs::read_to_string(INSTALLED).is_ok_and(|installed| installed == wanted) {
+/// Folders of Python packages, each with the file that lists them.
+const PYTHON: (&str, &str) = ("target/python", "crates/twinset-python/requirements-test.txt");
+const OLDER_SPARK: (&str, &str) = ("target/python-spark-3.5", "crates/twinset-python/requirements-spark-3.5.txt");
+
+/// Puts Python packages into a folder of their own, unless they are there.
+fn install_python((folder, list): (&str, &str)) -> anyhow::Result<()> {
+    let installed = format!("{folder}/installed.txt");
+    let wanted = std::fs::read_to_string(list)?;
+    if std::fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    run("python3", "-m venv target/python", &[])?;
-    run("target/python/bin/pip", &format!("install --quiet --disable-pip-version-check -r {WANTED}"), &[])?;
-    Ok(std::fs::write(INSTALLED, wanted)?)
+    run("python3", &format!("-m venv {folder}"), &[])?;
+    run(&format!("{folder}/bin/pip"), &format!("install --quiet --disable-pip-version-check -r {list}"), &[])?;
+    Ok(std::fs::write(installed, wanted)?)
 }
 
 /// Builds the wheel of the Python package.
@@ -94,12 +103,16 @@ fn python() -> anyhow::Result<()> {
         }
     }
     std::fs::copy("target/debug/lib_twinset.so", package.join("_twinset.abi3.so"))?;
+    pytest(PYTHON.0, "--doctest-modules target/python-package crates/twinset-python/tests", &[])?;
+    run("target/python/bin/python", "-m mypy --strict --ignore-missing-imports target/python-package/twinset", &[])
+}
+
+/// Runs Python tests with the packages of a folder.
+fn pytest(folder: &str, args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
     let absolute = |path: &str| std::path::absolute(path).map(|path| path.display().to_string());
     let (packages, command) = (absolute("target/python-package")?, absolute("target/debug/twinset")?);
-    let environment = [("PYTHONPATH", packages.as_str()), ("TWINSET", command.as_str())];
-    let python = "target/python/bin/python";
-    run(python, "-m pytest --doctest-modules target/python-package crates/twinset-python/tests", &environment)?;
-    run(python, "-m mypy --strict --ignore-missing-imports target/python-package/twinset", &environment)
+    let environment = [&[("PYTHONPATH", packages.as_str()), ("TWINSET", command.as_str())], environment].concat();
+    run(&absolute(&format!("{folder}/bin/python"))?, &format!("-m pytest {args}"), &environment)
 }
 
 /// The news service answers requests that were made from its description, and from less, as the description says.
@@ -178,7 +191,8 @@ fn install(component: &str) -> anyhow::Result<()> {
 }
 
 /// What the tests run against: for each a Debian package, and files of which one shows that it is there.
-const PACKAGES: [(&str, &[&str]); 5] = [
+const PACKAGES: [(&str, &[&str]); 6] = [
+    ("default-jre-headless", &["/usr/bin/java", "/usr/local/bin/java", "/usr/lib/jvm/*/bin/java"]),
     ("chromium", &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]),
     ("postgresql", &["/usr/lib/postgresql/*/bin/initdb", "/usr/bin/initdb", "/usr/local/bin/initdb"]),
     ("mariadb-server", &["/usr/sbin/mariadbd", "/usr/bin/mariadbd"]),

@@ -14,6 +14,7 @@ mod search;
 #[cfg(feature = "serve")]
 mod serve;
 mod session;
+mod shuffle;
 mod sketch;
 mod stream;
 mod tune;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use failure::Failure;
+pub use shuffle::ShuffleSettings;
 
 /// Finds near duplicates: every pair at or above a threshold, none missing.
 #[derive(Parser)]

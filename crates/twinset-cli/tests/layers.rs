@@ -44,7 +44,7 @@ const CRATES: [(&str, &[&str]); 5] = [
             "writer", "intake", "news", "fetch", "feeds", "import", "demo", "http", "serve",
         ],
     ),
-    ("twinset", &["model", "tokenize", "join", "sketch", "cluster", "stream", "explain", "pipeline"]),
+    ("twinset", &["model", "tokenize", "join", "sketch", "shuffle", "cluster", "stream", "explain", "pipeline"]),
     (
         "twinset-io",
         &[

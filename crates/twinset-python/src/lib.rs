@@ -1,4 +1,6 @@
-//! What the Python package calls: one function, which runs a command of `twinset` on tables of Python.
+//! What the Python package calls: a function that runs a command of `twinset` on tables of Python, and the pieces of a join on many machines.
+
+mod shuffle;
 
 use std::any::Any;
 use std::ffi::OsString;
@@ -89,13 +91,18 @@ fn call(py: Python<'_>, words: Vec<Word>) -> PyResult<Vec<Py<PyAny>>> {
         return Err(error);
     }
     let (result, standard, places) = done;
-    result.map_err(|failure| match failure {
+    result.map_err(exception)?;
+    std::iter::once(standard).chain(places).map(|written| given(py, written)).collect()
+}
+
+/// A failure, as Python has it.
+fn exception(failure: Failure) -> PyErr {
+    match failure {
         Failure::Usage(text) => PyValueError::new_err(text),
         Failure::Cancelled => PyKeyboardInterrupt::new_err(()),
         Failure::BrokenPipe => TwinsetError::new_err("a pipe was closed"),
         Failure::Failed(text) => TwinsetError::new_err(text),
-    })?;
-    std::iter::once(standard).chain(places).map(|written| given(py, written)).collect()
+    }
 }
 
 fn wait(receiver: &Mutex<Receiver<Done>>) -> Result<Done, RecvTimeoutError> {
@@ -124,5 +131,7 @@ fn _twinset(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TwinsetError", module.py().get_type::<TwinsetError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Place>()?;
+    module.add_class::<shuffle::Shuffle>()?;
+    module.add_class::<shuffle::Meeting>()?;
     module.add_function(wrap_pyfunction!(call, module)?)
 }

@@ -33,6 +33,7 @@ pub(crate) use inputs::InputFile;
 pub use inputs::Inputs;
 pub use options::{PageText, ReadOptions, read_stop_words};
 pub use pages::title_and_text;
+pub use parquet::texts_of;
 pub(crate) use pieces::{Piece, for_each_piece, whole_file};
 pub use rdf::{BlankNodes, Literals, RdfOptions, Resources};
 pub(crate) use rdf::{Described, describe, for_each_quad};

@@ -105,13 +105,17 @@ impl Batches {
     pub(super) fn next_block(&mut self) -> Option<Result<Vec<StringArray>, String>> {
         let Some(next) = guarded(|| self.inner.next()) else { return Some(Err(DAMAGED.to_owned())) };
         let batch = next?.map_err(|error| error.to_string());
-        let check = |column: &ArrayRef| match &self.inner {
-            // What separates tokens cannot be part of one.
-            Inner::Table { .. } if is_list(column.data_type()) => lines(column, Some("a token has a line break in it")),
-            _ => as_text(column),
+        let check = match &self.inner {
+            Inner::Table { .. } => texts_of,
+            Inner::File(_) => as_text,
         };
         Some(batch.and_then(|batch| batch.columns().iter().map(check).collect()))
     }
+}
+
+/// A column of a table in memory as texts. Lists are tokens, each on a line of its own, and what separates tokens cannot be part of one.
+pub fn texts_of(column: &ArrayRef) -> Result<StringArray, String> {
+    if is_list(column.data_type()) { lines(column, Some("a token has a line break in it")) } else { as_text(column) }
 }
 
 /// A column as strings: nulls are empty, numbers and dates are written out.

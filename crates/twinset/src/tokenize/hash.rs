@@ -1,6 +1,6 @@
 //! The hash of a token: the same on every machine, for ever.
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// The 64-bit hash of a token's bytes and its number among the equal tokens of its record (1 for the first).
 ///
@@ -16,6 +16,20 @@ pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
     }
 }
 
+/// A hash of 128 bits of a token's bytes and its number among the equal tokens of its record: different tokens have different ones, for
+/// all that ever happens.
+pub(crate) fn wide_hash(token: &[u8], repeat: u32) -> u128 {
+    let hash = xxh3_128(token);
+    match repeat {
+        1 => hash,
+        _ => {
+            let number = u64::from(repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let (low, high) = (hash as u64, (hash >> 64) as u64);
+            u128::from(mix(low.wrapping_add(number))) | u128::from(mix(high ^ number)) << 64
+        }
+    }
+}
+
 /// The value of a token in synopses: its hash, mixed with a seed. Different hashes have different values.
 #[inline]
 pub fn synopsis_value(token_hash: u64, seed: u64) -> u64 {
@@ -24,7 +38,7 @@ pub fn synopsis_value(token_hash: u64, seed: u64) -> u64 {
 
 /// The finalizer of MurmurHash3 for 64 bits.
 #[inline]
-fn mix(mut value: u64) -> u64 {
+pub(crate) fn mix(mut value: u64) -> u64 {
     value ^= value >> 33;
     value = value.wrapping_mul(0xff51_afd7_ed55_8ccd);
     value ^= value >> 33;
@@ -47,7 +61,7 @@ pub(crate) fn id_hash(ids: &[u32], seed: u32) -> u64 {
 }
 
 /// Multiply and fold, as in wyhash.
-pub(super) fn fold(a: u64, b: u64) -> u64 {
+pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product as u64) ^ (product >> 64) as u64
 }

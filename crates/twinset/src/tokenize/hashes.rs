@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use super::cutter::{Cutter, Scratch};
-use super::{TokenOptions, synopsis_value, token_hash};
+use super::hash::wide_hash;
+use super::{Minima, TokenOptions, synopsis_value, token_hash};
 use crate::model::{Result, SynopsisBuilder};
 
 /// Turns texts into sets of token hashes, for what is kept from one run to the next.
@@ -45,11 +46,32 @@ impl TokenHasher {
         Ok(builder)
     }
 
+    /// Hashes of a text's tokens that no two tokens share.
+    pub(crate) fn wide_hashes(&self, text: &str) -> Result<Vec<u128>> {
+        let mut hashes = Vec::new();
+        self.for_each_key(text, |token, repeat| hashes.push(wide_hash(token, repeat)))?;
+        Ok(hashes)
+    }
+
+    /// The sketch of a text's tokens; it has no entries if there are none.
+    pub(crate) fn sketch(&self, text: &str, minima: &Minima) -> Result<Vec<u32>> {
+        let (mut hashes, mut sketch) = (Vec::new(), Vec::new());
+        self.for_each(text, |hash| hashes.push(hash as u32))?;
+        if !hashes.is_empty() {
+            minima.append(&hashes, &mut sketch);
+        }
+        Ok(sketch)
+    }
+
     fn for_each(&self, text: &str, mut visit: impl FnMut(u64)) -> Result<()> {
+        self.for_each_key(text, |token, repeat| visit(token_hash(token, repeat)))
+    }
+
+    fn for_each_key(&self, text: &str, mut visit: impl FnMut(&[u8], u32)) -> Result<()> {
         let scratch = self.scratches.lock().expect("no thread panics with the scratches").pop();
         let mut scratch = scratch.unwrap_or_default();
         self.cutter.for_each(text, &mut scratch, |buffer, key| {
-            visit(token_hash(key.of(buffer), key.repeat));
+            visit(key.of(buffer), key.repeat);
             Ok(())
         })?;
         self.scratches.lock().expect("no thread panics with the scratches").push(scratch);

@@ -25,7 +25,7 @@ mod tokenizer;
 pub use cutter::cut;
 pub(crate) use cutter::{Cutter, Scratch as CutScratch};
 pub(crate) use dictionary::Key;
-pub(crate) use hash::id_hash;
+pub(crate) use hash::{fold, id_hash, mix};
 pub use hash::{synopsis_value, token_hash};
 pub use hashes::TokenHasher;
 pub use language::{Language, StopWords};

@@ -1,0 +1,367 @@
+//! The pieces of a join on many machines, each from a batch of rows to batches of rows.
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use pyo3_arrow::{PyArray, PyRecordBatch};
+use twinset::{Card, Collections, SetName, Side, Tally, TokenOrder};
+use twinset_cli::ShuffleSettings;
+use twinset_io::read::texts_of;
+
+use crate::{TwinsetError, exception};
+
+/// Bytes of a batch that is given out, from which on another one is begun.
+const LARGE: usize = 64 << 20;
+
+/// A join on many machines. It can be pickled, and is the same wherever it is unpickled.
+#[pyclass(frozen, module = "twinset._twinset")]
+pub(crate) struct Shuffle {
+    settings: ShuffleSettings,
+    collections: Collections,
+    #[pyo3(get)]
+    salt: u64,
+    frequent: Vec<u64>,
+    parts: Vec<(u64, u32)>,
+    inner: twinset::Shuffle,
+    order: TokenOrder,
+}
+
+/// What a pickled join is made of: its settings, whether there are two collections, the salt, frequent tokens, and tokens in parts.
+type Pickled<'py> = (String, bool, u64, Bound<'py, PyBytes>, Vec<(u64, u32)>);
+
+impl Shuffle {
+    fn made(
+        settings: ShuffleSettings,
+        collections: Collections,
+        salt: u64,
+        frequent: Vec<u64>,
+        parts: Vec<(u64, u32)>,
+    ) -> PyResult<Self> {
+        let inner = settings.shuffle(collections, salt).map_err(exception)?;
+        let order = TokenOrder::new(&frequent, parts.iter().copied());
+        Ok(Self { settings, collections, salt, frequent, parts, inner, order })
+    }
+
+    /// Calls `visit` for each text's set, until one fails.
+    fn for_each_set(&self, texts: &StringArray, mut visit: impl FnMut(Vec<u64>) -> PyResult<()>) -> PyResult<()> {
+        for text in texts {
+            visit(self.inner.set(text.unwrap_or_default()).map_err(failed)?)?;
+        }
+        Ok(())
+    }
+
+    fn side(is_right: bool) -> Side {
+        if is_right { Side::Right } else { Side::Left }
+    }
+}
+
+#[pymethods]
+impl Shuffle {
+    /// From the words of `twinset join`, for one collection or two.
+    #[new]
+    fn new(words: Vec<OsString>, are_two: bool) -> PyResult<Self> {
+        let settings = ShuffleSettings::of_words(words).map_err(exception)?;
+        let collections = if are_two { Collections::Two } else { Collections::One };
+        Self::made(settings, collections, 0, Vec::new(), Vec::new())
+    }
+
+    #[staticmethod]
+    fn restored(settings: &str, are_two: bool, salt: u64, frequent: &[u8], parts: Vec<(u64, u32)>) -> PyResult<Self> {
+        let settings = serde_json::from_str(settings).map_err(failed)?;
+        let collections = if are_two { Collections::Two } else { Collections::One };
+        Self::made(settings, collections, salt, numbers(frequent), parts)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
+        let settings = serde_json::to_string(&self.settings).map_err(failed)?;
+        let frequent = PyBytes::new(py, bytemuck::cast_slice(&self.frequent));
+        let are_two = self.collections == Collections::Two;
+        let pickled = (settings, are_two, self.salt, frequent, self.parts.clone());
+        Ok((py.get_type::<Self>().getattr("restored")?, pickled))
+    }
+
+    /// The same with other hashes of tokens.
+    fn salted(&self, salt: u64) -> PyResult<Self> {
+        Self::made(self.settings.clone(), self.collections, salt, Vec::new(), Vec::new())
+    }
+
+    /// The same with tokens in order: frequent ones, the rarest of them first, and those whose sets come in parts.
+    fn ordered(&self, frequent: Vec<i64>, parts: Vec<(i64, u32)>) -> PyResult<Self> {
+        let frequent = frequent.into_iter().map(i64::cast_unsigned).collect();
+        let parts = parts.into_iter().map(|(token, parts)| (token.cast_unsigned(), parts)).collect();
+        Self::made(self.settings.clone(), self.collections, self.salt, frequent, parts)
+    }
+
+    /// The name of the measure, and whether values count the entries in which sketches agree.
+    fn values(&self) -> (&'static str, bool) {
+        (self.inner.measure().name(), self.inner.estimate(0.0).is_some())
+    }
+
+    /// Texts to `token`, `records` that have it, and `low` and `high`, which differ if several tokens have the same hash.
+    fn count<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Bound<'py, PyAny>> {
+        let batch = py.detach(|| {
+            let mut tally = Tally::default();
+            for text in &texts_of(texts.array()).map_err(failed)? {
+                self.inner.count(text.unwrap_or_default(), &mut tally).map_err(failed)?;
+            }
+            let mut columns: [Vec<i64>; 4] = Default::default();
+            for (token, (records, low, high)) in tally.drain() {
+                let row = [token, records, low, high].map(u64::cast_signed);
+                columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+            }
+            let names = ["token", "records", "low", "high"];
+            let columns = columns.map(|column| Arc::new(Int64Array::from(column)) as ArrayRef);
+            batch(names.into_iter().zip(columns))
+        })?;
+        PyRecordBatch::new(batch).into_pyarrow(py)
+    }
+
+    /// Texts to `set`, its name, which is missing where there are no tokens; whether two that have it are `twins`, thus a pair; and the
+    /// value of these.
+    fn names<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Bound<'py, PyAny>> {
+        let batch = py.detach(|| {
+            let (mut names, mut twins, mut values) = (Vec::new(), Vec::new(), Values::default());
+            self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |set| {
+                names.push((!set.is_empty()).then(|| named(twinset::Shuffle::name(&set))));
+                let (are_twins, value) = self.inner.twins(set.len() as u32);
+                twins.push(are_twins);
+                values.push(&self.inner, value);
+                Ok(())
+            })?;
+            let names: ArrayRef = Arc::new(names.into_iter().collect::<BinaryArray>());
+            let twins: ArrayRef = Arc::new(BooleanArray::from(twins));
+            batch([("set", names), ("twins", twins)].into_iter().chain(values.columns()))
+        })?;
+        PyRecordBatch::new(batch).into_pyarrow(py)
+    }
+
+    /// Texts to batches of `set`, its name, and `tokens`.
+    fn sets<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let batches = py.detach(|| {
+            let mut cut = Cut::new(["set", "tokens"], names_column);
+            self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |set| {
+                if set.is_empty() {
+                    return Ok(());
+                }
+                cut.push(named(twinset::Shuffle::name(&set)), bytemuck::cast_slice(&set))
+            })?;
+            cut.finish()
+        })?;
+        batches.into_iter().map(|batch| PyRecordBatch::new(batch).into_pyarrow(py)).collect()
+    }
+
+    /// Texts to batches of `meeting` and `card`.
+    fn cards<'py>(&self, py: Python<'py>, texts: PyArray, is_right: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let batches = py.detach(|| {
+            let mut cut = Cut::new(["meeting", "card"], |meetings: Vec<i64>| Arc::new(Int64Array::from(meetings)));
+            let mut bytes = Vec::new();
+            self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |mut set| {
+                let mut result = Ok(());
+                self.inner.cards(&mut set, Self::side(is_right), &self.order, |meeting, card| {
+                    bytes.clear();
+                    card.write(&mut bytes);
+                    if result.is_ok() {
+                        result = cut.push(meeting.cast_signed(), &bytes);
+                    }
+                });
+                result
+            })?;
+            cut.finish()
+        })?;
+        batches.into_iter().map(|batch| PyRecordBatch::new(batch).into_pyarrow(py)).collect()
+    }
+
+    /// Texts to `token`, for each card that would go to one whose sets come in parts.
+    fn crowds<'py>(&self, py: Python<'py>, texts: PyArray, is_right: bool) -> PyResult<Bound<'py, PyAny>> {
+        let batch = py.detach(|| {
+            let mut tokens = Vec::new();
+            self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |mut set| {
+                let visit = |token: u64| tokens.push(token.cast_signed());
+                self.inner.crowded_addresses(&mut set, Self::side(is_right), &self.order, visit);
+                Ok(())
+            })?;
+            batch([("token", Arc::new(Int64Array::from(tokens)) as ArrayRef)])
+        })?;
+        PyRecordBatch::new(batch).into_pyarrow(py)
+    }
+
+    /// The tokens of two sets in each row to their value, whether they are a pair or not.
+    fn liken<'py>(&self, py: Python<'py>, left: PyArray, right: PyArray) -> PyResult<Bound<'py, PyAny>> {
+        let batch = py.detach(|| {
+            let (left, right, mut values) = (binary(&left)?, binary(&right)?, Values::default());
+            for row in 0..left.len().min(right.len()) {
+                let value = self.inner.value(&numbers(left.value(row)), &numbers(right.value(row)));
+                values.push(&self.inner, value);
+            }
+            batch(values.columns())
+        })?;
+        PyRecordBatch::new(batch).into_pyarrow(py)
+    }
+
+    /// The tokens of two sets in each row to the pairs that they are: the `row`, whether it is `turned`, and its value.
+    fn compare<'py>(&self, py: Python<'py>, left: PyArray, right: PyArray) -> PyResult<Bound<'py, PyAny>> {
+        let batch = py.detach(|| {
+            let (left, right) = (binary(&left)?, binary(&right)?);
+            let (mut rows, mut turned, mut values) = (Vec::new(), Vec::new(), Values::default());
+            for row in 0..left.len().min(right.len()) {
+                let tokens = |column: &BinaryArray| numbers(column.value(row));
+                self.inner.compare(&tokens(&left), &tokens(&right), |is_turned, value| {
+                    rows.push(row as i32);
+                    turned.push(is_turned);
+                    values.push(&self.inner, value);
+                });
+            }
+            let rows: ArrayRef = Arc::new(Int32Array::from(rows));
+            let turned: ArrayRef = Arc::new(BooleanArray::from(turned));
+            batch([("row", rows), ("turned", turned)].into_iter().chain(values.columns()))
+        })?;
+        PyRecordBatch::new(batch).into_pyarrow(py)
+    }
+}
+
+/// Where sets meet: takes batches of `meeting` and `card`, sorted by meetings, and gives the sets that may be pairs.
+#[pyclass(frozen, module = "twinset._twinset")]
+pub(crate) struct Meeting {
+    inner: Mutex<twinset::Meeting>,
+}
+
+#[pymethods]
+impl Meeting {
+    #[new]
+    fn new(shuffle: &Shuffle) -> Self {
+        Self { inner: Mutex::new(twinset::Meeting::new(&shuffle.inner)) }
+    }
+
+    /// Cards to batches of `left` and `right`, names of sets.
+    fn take<'py>(&self, py: Python<'py>, meetings: PyArray, cards: PyArray) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.met(py, |inner, found| {
+            let numbers = meetings.array().as_primitive_opt::<Int64Type>();
+            let (numbers, cards) = (numbers.ok_or_else(|| failed("this column holds no meetings"))?, binary(&cards)?);
+            for row in 0..numbers.len().min(cards.len()) {
+                let card = Card::read(cards.value(row)).ok_or_else(|| failed("a card was damaged on its way"))?;
+                inner.take(numbers.value(row).cast_unsigned(), card, &mut *found);
+            }
+            Ok(())
+        })
+    }
+
+    /// The sets of the last meeting.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.met(py, |inner, found| {
+            inner.finish(found);
+            Ok(())
+        })
+    }
+}
+
+impl Meeting {
+    fn met<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(&mut twinset::Meeting, &mut dyn FnMut(SetName, SetName)) -> PyResult<()> + Send,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let batches = py.detach(|| {
+            let (mut cut, mut result) = (Cut::new(["left", "right"], names_column), Ok(()));
+            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut inner, &mut |left, right| {
+                if result.is_ok() {
+                    result = cut.push(named(left), &named(right));
+                }
+            })?;
+            result.and_then(|()| cut.finish())
+        })?;
+        batches.into_iter().map(|batch| PyRecordBatch::new(batch).into_pyarrow(py)).collect()
+    }
+}
+
+/// Rows of a key and bytes, cut into batches that are not too large.
+struct Cut<K> {
+    names: [&'static str; 2],
+    keys: Vec<K>,
+    column: fn(Vec<K>) -> ArrayRef,
+    values: BinaryBuilder,
+    batches: Vec<RecordBatch>,
+}
+
+impl<K> Cut<K> {
+    fn new(names: [&'static str; 2], column: fn(Vec<K>) -> ArrayRef) -> Self {
+        Self { names, keys: Vec::new(), column, values: BinaryBuilder::new(), batches: Vec::new() }
+    }
+
+    fn push(&mut self, key: K, value: &[u8]) -> PyResult<()> {
+        self.keys.push(key);
+        self.values.append_value(value);
+        if self.values.values_slice().len() > LARGE { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> PyResult<()> {
+        let keys = (self.column)(std::mem::take(&mut self.keys));
+        self.batches.push(batch(self.names.into_iter().zip([keys, Arc::new(self.values.finish())]))?);
+        Ok(())
+    }
+
+    fn finish(mut self) -> PyResult<Vec<RecordBatch>> {
+        self.flush()?;
+        Ok(self.batches)
+    }
+}
+
+/// A column of sets' names.
+fn names_column(names: Vec<[u8; 16]>) -> ArrayRef {
+    Arc::new(BinaryArray::from_iter_values(names))
+}
+
+/// Columns of values; estimates have intervals as well.
+#[derive(Default)]
+struct Values {
+    values: Vec<f64>,
+    intervals: [Vec<Option<f64>>; 2],
+}
+
+impl Values {
+    fn push(&mut self, shuffle: &twinset::Shuffle, value: f64) {
+        let estimate = shuffle.estimate(value);
+        self.values.push(estimate.map_or(value, |interval| interval.similarity));
+        self.intervals[0].push(estimate.map(|interval| interval.low));
+        self.intervals[1].push(estimate.map(|interval| interval.high));
+    }
+
+    fn columns(self) -> [(&'static str, ArrayRef); 3] {
+        let [low, high] = self.intervals.map(|bounds| Arc::new(Float64Array::from(bounds)) as ArrayRef);
+        [("value", Arc::new(Float64Array::from(self.values))), ("low", low), ("high", high)]
+    }
+}
+
+fn batch(columns: impl IntoIterator<Item = (&'static str, ArrayRef)>) -> PyResult<RecordBatch> {
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
+        .map_err(failed)
+}
+
+/// A set's name as bytes.
+fn named(name: SetName) -> [u8; 16] {
+    name.to_be_bytes()
+}
+
+/// A column of bytes, whatever the kind of its offsets.
+fn binary(column: &PyArray) -> PyResult<BinaryArray> {
+    let large = column.array().as_binary_opt::<i64>();
+    let column = column.array().as_binary_opt::<i32>().cloned();
+    column.or_else(|| Some(large?.iter().collect())).ok_or_else(|| failed("this column holds no bytes"))
+}
+
+/// The numbers that bytes stand for.
+fn numbers(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks().0.iter().map(|&number| u64::from_ne_bytes(number)).collect()
+}
+
+fn failed(error: impl ToString) -> PyErr {
+    TwinsetError::new_err(error.to_string())
+}
