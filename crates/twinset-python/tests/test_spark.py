@@ -157,7 +157,7 @@ def test_a_long_chain_is_one_group(spark, twins, monkeypatch):
     chain = [{"id": at, "text": " ".join(f"w{word}" for word in range(at, at + 20))} for at in range(600)]
     rounds = []
     unsettled = twins._unsettled
-    monkeypatch.setattr(twins, "_unsettled", lambda edges: rounds.append(1) or unsettled(edges))
+    monkeypatch.setattr(twins, "_unsettled", lambda *edges: rounds.append(1) or unsettled(*edges))
     found = twins.dedup(frame(spark, chain), threshold=0.9)
     assert {row["representative"] for row in found.groups.collect()} == {0}
     assert len(rounds) < 15

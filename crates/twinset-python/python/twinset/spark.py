@@ -9,12 +9,13 @@ each, and `text` or `tokens` (a list of texts), or the one that `text=` names. S
 flags; docs/spark.md tells which there are, what is computed when, and what it takes.
 """
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DoubleType, StructField, StructType
 
@@ -30,6 +31,8 @@ FREQUENT = 100_000
 CROWD = 50_000
 #: Hashes of tokens are tried with so many salts. A single collision among a billion tokens has a probability of 3%.
 SALTS = 5
+#: So many edges of groups are dealt with in a task.
+EDGES = 2_000_000
 #: The columns of a pair's value.
 VALUES = ("value", "low", "high")
 
@@ -244,16 +247,31 @@ def _components(pairs: DataFrame) -> DataFrame:
     stars. Their number grows with the logarithm of the longest chain. A round names the edges before it once, so that plans grow no faster.
     """
     edges = pairs.select(F.greatest("left", "right").alias("set"), F.least("left", "right").alias("root")).distinct().persist()
+    parts = edges.count() // EDGES + 1
     smallest = F.min("root").over(Window.partitionBy("set"))
-    while _unsettled(edges):
-        before, both = edges, _edges(edges, ("set", "root"), ("root", "set"))
-        turned = both.withColumn("smallest", F.least("set", smallest)).filter("root > set")
-        large = turned.select(F.col("root").alias("set"), F.col("smallest").alias("root")).distinct()
-        turned = large.withColumn("smallest", smallest)
-        edges = _edges(turned, ("set", "smallest"), ("root", "smallest")).filter("set != root").distinct().persist()
-        edges.count()
-        before.unpersist()
+    with _plain_plans(edges.sparkSession):
+        while _unsettled(edges, parts):
+            before, both = edges, _edges(edges, ("set", "root"), ("root", "set"))
+            turned = both.repartition(parts, "set").withColumn("smallest", F.least("set", smallest)).filter("root > set")
+            large = turned.select(F.col("root").alias("set"), F.col("smallest").alias("root"))
+            turned = large.repartition(parts, "set").withColumn("smallest", smallest)
+            edges = _edges(turned, ("set", "smallest"), ("root", "smallest")).filter("set != root")
+            edges = edges.repartition(parts, "set").distinct().persist()
+            edges.count()
+            before.unpersist()
     return edges
+
+
+@contextlib.contextmanager
+def _plain_plans(session: SparkSession) -> Iterator[None]:
+    """While plans are made whose texts do not double with every round, as those do that adapt themselves: they tell what is cached twice."""
+    name = "spark.sql.adaptive.enabled"
+    before = str(session.conf.get(name))
+    session.conf.set(name, "false")
+    try:
+        yield
+    finally:
+        session.conf.set(name, before)
 
 
 def _edges(frame: DataFrame, *ends: tuple[str, str]) -> DataFrame:
@@ -262,12 +280,12 @@ def _edges(frame: DataFrame, *ends: tuple[str, str]) -> DataFrame:
     return frame.select(F.explode(F.array(*pairs)).alias("edge")).select("edge.*")
 
 
-def _unsettled(edges: DataFrame) -> bool:
+def _unsettled(edges: DataFrame, parts: int) -> bool:
     """Whether a set sees several others, or is seen while it sees one itself."""
     ends = F.array(
         F.struct(F.col("set"), F.lit(1).alias("sees"), F.lit(0).alias("is_seen")),
         F.struct(F.col("root").alias("set"), F.lit(0).alias("sees"), F.lit(1).alias("is_seen")),
     )
-    sets = edges.select(F.explode(ends).alias("end")).select("end.*").groupBy("set")
-    sets = sets.agg(F.sum("sees").alias("sees"), F.sum("is_seen").alias("is_seen"))
+    ends_of_sets = edges.select(F.explode(ends).alias("end")).select("end.*").repartition(parts, "set").groupBy("set")
+    sets = ends_of_sets.agg(F.sum("sees").alias("sees"), F.sum("is_seen").alias("is_seen"))
     return bool(sets.filter("sees > 1 or (sees > 0 and is_seen > 0)").take(1))
