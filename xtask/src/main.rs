@@ -41,13 +41,15 @@ fn test(full: bool) -> anyhow::Result<()> {
         install(component)?;
     }
     install_packages()?;
-    // Half a gigabyte is fetched while the compiler works.
-    let packages = std::thread::spawn(|| install_python(PYTHON));
-    cargo("fmt --all --check", &[])?;
-    cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
-    cargo("test --workspace --quiet", &[])?;
-    cargo("build --workspace --quiet", &[])?;
-    packages.join().map_err(|_| anyhow!("the Python packages could not be installed"))??;
+    std::thread::scope(|scope| {
+        // Half a gigabyte is fetched while the compiler works.
+        let packages = scope.spawn(|| install_python(PYTHON));
+        cargo("fmt --all --check", &[])?;
+        cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
+        cargo("test --workspace --quiet", &[])?;
+        cargo("build --workspace --quiet", &[])?;
+        packages.join().map_err(|_| anyhow!("the Python packages could not be installed"))?
+    })?;
     described_api()?;
     python()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;

@@ -100,6 +100,18 @@ impl Shuffle {
         Self::made(self.settings.clone(), self.collections, self.salt, frequent, parts)
     }
 
+    /// The same with other tokens whose sets come in parts.
+    fn split(&self, parts: Vec<(i64, u32)>) -> PyResult<Self> {
+        let parts = parts.into_iter().map(|(token, parts)| (token.cast_unsigned(), parts)).collect();
+        Self::made(self.settings.clone(), self.collections, self.salt, self.frequent.clone(), parts)
+    }
+
+    /// Whether there are tokens whose sets come in parts.
+    #[getter]
+    fn crowded(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// The name of the measure, and whether values count the entries in which sketches agree.
     fn values(&self) -> (&'static str, bool) {
         (self.inner.measure().name(), self.inner.estimate(0.0).is_some())
@@ -158,36 +170,35 @@ impl Shuffle {
         batches.into_iter().map(|batch| PyRecordBatch::new(batch).into_pyarrow(py)).collect()
     }
 
-    /// Texts to batches of `meeting` and `card`.
-    fn cards<'py>(&self, py: Python<'py>, texts: PyArray, is_right: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    /// The tokens of sets to batches of `meeting` and `card`.
+    fn cards<'py>(&self, py: Python<'py>, sets: PyArray, is_right: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let batches = py.detach(|| {
             let mut cut = Cut::new(["meeting", "card"], |meetings: Vec<i64>| Arc::new(Int64Array::from(meetings)));
             let mut bytes = Vec::new();
-            self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |mut set| {
+            for set in binary(&sets)?.iter().flatten() {
                 let mut result = Ok(());
-                self.inner.cards(&mut set, Self::side(is_right), &self.order, |meeting, card| {
+                self.inner.cards(&mut numbers(set), Self::side(is_right), &self.order, |meeting, card| {
                     bytes.clear();
                     card.write(&mut bytes);
                     if result.is_ok() {
                         result = cut.push(meeting.cast_signed(), &bytes);
                     }
                 });
-                result
-            })?;
+                result?;
+            }
             cut.finish()
         })?;
         batches.into_iter().map(|batch| PyRecordBatch::new(batch).into_pyarrow(py)).collect()
     }
 
-    /// Texts to `token`, for each card that would go to one whose sets come in parts.
-    fn crowds<'py>(&self, py: Python<'py>, texts: PyArray, is_right: bool) -> PyResult<Bound<'py, PyAny>> {
+    /// The tokens of sets to `token`, for each card that would go to one whose sets come in parts.
+    fn crowds<'py>(&self, py: Python<'py>, sets: PyArray, is_right: bool) -> PyResult<Bound<'py, PyAny>> {
         let batch = py.detach(|| {
             let mut tokens = Vec::new();
-            self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |mut set| {
+            for set in binary(&sets)?.iter().flatten() {
                 let visit = |token: u64| tokens.push(token.cast_signed());
-                self.inner.crowded_addresses(&mut set, Self::side(is_right), &self.order, visit);
-                Ok(())
-            })?;
+                self.inner.crowded_addresses(&mut numbers(set), Self::side(is_right), &self.order, visit);
+            }
             batch([("token", Arc::new(Int64Array::from(tokens)) as ArrayRef)])
         })?;
         PyRecordBatch::new(batch).into_pyarrow(py)

@@ -28,13 +28,21 @@ class Cluster:
             "PYSPARK_PYTHON": sys.executable,
             "PYSPARK_DRIVER_PYTHON": sys.executable,
         }
+        self.master = None
+        try:
+            self._start_all(workers, memory)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start_all(self, workers, memory):
         self.master, log = self._start("master", "master.Master", "--host", HOST, "--port", "0", "--webui-port", "0")
         self.address = _told(log, r"spark://[\w.]+:\d+", self.master)
         for number in range(workers):
             words = ["--host", HOST, "--cores", "1", "--memory", memory, "--webui-port", "0"]
             worker, log = self._start(f"worker-{number}", "worker.Worker", *words, "--work-dir", str(self.folder / "work"), self.address)
-            _told(log, "Successfully registered with master", worker)
             self.workers.append(worker)
+            _told(log, "Successfully registered with master", worker)
 
     def _start(self, name, kind, *words):
         log = self.folder / f"{name}.log"
@@ -82,18 +90,29 @@ class Cluster:
     def kill_worker(self):
         """Ends a worker and what it runs, without a word of warning."""
         worker = self.workers.pop()
-        for process in _descendants(worker.pid):
+        processes = _descendants(worker.pid)
+        for process in processes:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, 9)
         worker.wait()
+        self.killed = len(processes)
 
     def stop(self):
         """Ends everything."""
-        if self.session is not None:
-            self.session.stop()
-        for process in [*self.workers, self.master]:
-            process.terminate()
-            process.wait(30)
+        with contextlib.ExitStack() as stack:
+            for process in filter(None, [self.master, *self.workers]):
+                stack.callback(_end, process)
+            if self.session is not None:
+                self.session.stop()
+
+
+def _end(process):
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _told(log, pattern, process):
@@ -109,6 +128,5 @@ def _told(log, pattern, process):
 
 def _descendants(process):
     """A process and all that it has started; the youngest first."""
-    children = pathlib.Path(f"/proc/{process}/task/{process}/children")
-    found = [int(child) for child in children.read_text().split()] if children.exists() else []
+    found = [int(child) for path in glob.glob(f"/proc/{process}/task/*/children") for child in pathlib.Path(path).read_text().split()]
     return [one for child in found for one in _descendants(child)] + [process]

@@ -168,6 +168,25 @@ fn sketches_meet_by_their_entries() {
     assert_eq!(shuffle.estimate(90.0).unwrap().similarity, 0.9);
 }
 
+/// If two tokens had the same hash, their checks would tell.
+#[test]
+fn every_token_has_a_check_of_its_own() {
+    let (join, tokens, estimate) =
+        (JoinOptions::at("0.8".parse().unwrap()), TokenOptions::default(), EstimateOptions::default());
+    let counted = |salt: u64| {
+        let shuffle = Shuffle::new(&join, &tokens, &estimate, Collections::One, salt).unwrap();
+        let mut tally = Tally::default();
+        (0..1000).for_each(|number| shuffle.count(&format!("word{number} as good as"), &mut tally).unwrap());
+        tally.drain().collect::<HashMap<u64, (u64, u64, u64)>>()
+    };
+    let (plain, salted) = (counted(0), counted(1));
+    for counts in [&plain, &salted] {
+        let checks: BTreeSet<u64> = counts.values().map(|&(_, low, _)| low).collect();
+        assert_eq!((counts.len(), checks.len()), (1003, 1003));
+    }
+    assert!(plain.keys().all(|token| !salted.contains_key(token)));
+}
+
 #[test]
 fn what_was_not_written_is_no_card() {
     let shuffle = Shuffle::new(

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from ._twinset import Meeting, Shuffle
 
-#: Texts that are looked at together have about so many bytes at most, unless a single one has more.
-LARGE = 16 << 20
+#: Rows that are looked at together have about so many bytes at most, unless a single one has more.
+LARGE = 4 << 20
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -23,16 +23,22 @@ def count(batches: Batches, shuffle: Shuffle) -> Batches:
         yield shuffle.count(rows["text"])
 
 
-def crowds(batches: Batches, shuffle: Shuffle, is_right: bool) -> Batches:
-    """From `text` to `token`: those at which too many sets may meet, once for each that would."""
+def sets(batches: Batches, shuffle: Shuffle) -> Batches:
+    """From `text` to `set` and `tokens`."""
     for rows in _small(batches):
-        yield shuffle.crowds(rows["text"], is_right)
+        yield from shuffle.sets(rows["text"])
+
+
+def crowds(batches: Batches, shuffle: Shuffle, is_right: bool) -> Batches:
+    """From `tokens` of different sets to `token`: those at which too many sets may meet, once for each that would."""
+    for rows in _small(batches):
+        yield shuffle.crowds(rows["tokens"], is_right)
 
 
 def cards(batches: Batches, shuffle: Shuffle, is_right: bool) -> Batches:
-    """From `text` to `meeting` and `card`."""
+    """From `tokens` of different sets to `meeting` and `card`."""
     for rows in _small(batches):
-        yield from shuffle.cards(rows["text"], is_right)
+        yield from shuffle.cards(rows["tokens"], is_right)
 
 
 def meet(batches: Batches, shuffle: Shuffle) -> Batches:
@@ -41,12 +47,6 @@ def meet(batches: Batches, shuffle: Shuffle) -> Batches:
     for rows in batches:
         yield from meeting.take(rows["meeting"], rows["card"])
     yield from meeting.finish()
-
-
-def sets(batches: Batches, shuffle: Shuffle) -> Batches:
-    """From `text` to `set` and `tokens`."""
-    for rows in _small(batches):
-        yield from shuffle.sets(rows["text"])
 
 
 def names(batches: Batches, shuffle: Shuffle) -> Batches:
@@ -79,7 +79,7 @@ def liken(batches: Batches, shuffle: Shuffle) -> Batches:
 
 
 def _small(batches: Batches) -> Batches:
-    """The same rows in batches whose texts are not too large together."""
+    """The same rows in batches that are not too large."""
     for rows in batches:
         pieces = -(-rows.nbytes // LARGE) or 1
         size = max(-(-rows.num_rows // pieces), 1)

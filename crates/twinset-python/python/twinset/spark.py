@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DoubleType, StructField, StructType
+from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DoubleType, StringType, StructField, StructType
 
 from . import _shuffle, _words
 from . import sketch as _sketch
@@ -50,11 +50,11 @@ def join(df: DataFrame, other: DataFrame | None = None, *, id: str = "id", text:
     found = search.pairs().join(left, "left").join(right, "right").select("left_id", "right_id", *VALUES)
     twins = members[0].filter("twins").withColumnsRenamed({"set": "left", "id": "left_id"})
     twins = twins.join(right, F.col("left") == F.col("right")).select("left_id", "right_id", *VALUES)
-    if other is None and search.measure == "containment":
-        twins = twins.filter(F.col("left_id") != F.col("right_id"))
-    elif other is None:
-        left_id, right_id = F.least("left_id", "right_id"), F.greatest("left_id", "right_id")
-        found = found.withColumns({"left_id": left_id, "right_id": right_id})
+    if other is None:
+        # A record is its own twin, and is no pair.
+        found, twins = (rows.filter(F.col("left_id") != F.col("right_id")) for rows in (found, twins))
+    if other is None and search.measure != "containment":
+        found = found.withColumns({"left_id": F.least("left_id", "right_id"), "right_id": F.greatest("left_id", "right_id")})
         twins = twins.filter(F.col("left_id") < F.col("right_id"))
     return found.unionByName(twins).select(F.col("left_id").alias("left"), F.col("right_id").alias("right"), *search.values())
 
@@ -89,10 +89,9 @@ def dedup(df: DataFrame, *, id: str = "id", text: str | None = None, keep: str =
     roots = _components(search.pairs())
     members = search.members(records).join(roots, "set", "left")
     # Records without any pair stand alone, also beside others that are the same.
-    alone = F.concat(F.lit(b"a record without twins"), F.col("id").cast("string").cast("binary"))
-    group = F.when(F.col("twins"), F.coalesce("root", "set")).otherwise(alone)
+    group = [F.when(F.col("twins"), F.coalesce("root", "set")), F.when(~F.col("twins"), F.col("id"))]
     preference = F.asc_nulls_last("preference") if keep.startswith("min:") else F.desc_nulls_last("preference")
-    first = Window.partitionBy(group).orderBy(preference, "id")
+    first = Window.partitionBy(*group).orderBy(preference, "id")
     members = members.withColumns({"representative": F.first("id").over(first), "chosen": F.first("set").over(first)})
     members = members.drop("root", "preference").persist()
     # How alike records and their representatives are, as these are not always pairs.
@@ -100,8 +99,9 @@ def dedup(df: DataFrame, *, id: str = "id", text: str | None = None, keep: str =
     values = search.compared(chosen, _shuffle.liken).withColumnsRenamed({"left": "set", "right": "chosen", **{name: f"found_{name}" for name in VALUES}})
     groups = members.join(values, ["set", "chosen"], "left").withColumns({name: F.coalesce(f"found_{name}", name) for name in VALUES})
     groups = groups.select(F.col("id").alias("record"), "representative", *search.values())
-    kept = members.filter(F.col("id") == F.col("representative")).select(F.col("id").alias(id))
-    return Deduplicated(df.join(kept, id, "left_semi"), df.join(kept, id, "left_anti"), groups, [roots, members])
+    chosen = members.filter(F.col("id") == F.col("representative")).select(F.col("id").alias("kept id"))
+    kept, removed = (df.join(chosen, _column(id) == F.col("kept id"), how) for how in ("left_semi", "left_anti"))
+    return Deduplicated(kept, removed, groups, [roots, members])
 
 
 def sketch(df: DataFrame, *, id: str = "id", text: str | None = None, **settings: Any) -> DataFrame:
@@ -125,61 +125,75 @@ class _Search:
     """A join of one or two collections of `id` and `text`."""
 
     def __init__(self, collections: list[DataFrame], settings: Mapping[str, Any]) -> None:
-        self.collections = [records.select("text") for records in collections]
+        kinds = {records.schema["text"].dataType.simpleString() for records in collections}
+        if len(kinds) > 1:
+            raise TypeError(f"texts are compared with texts, and lists of tokens with lists, not {' with '.join(sorted(kinds))}")
         are_tokens = isinstance(collections[0].schema["text"].dataType, ArrayType)
         settings = {"tokens": "lines", **settings} if are_tokens else settings
+        self.texts = [records.select("text") for records in collections]
         shuffle = Shuffle(_words.flags(settings), len(collections) == 2)
         self.measure, self.is_estimated = shuffle.values()
         self.is_distance = self.measure == "hamming"
-        self.shuffle = self._ordered(shuffle)
-
-    def _each(self, work: Callable[..., _shuffle.Batches], schema: str, **arguments: Any) -> DataFrame:
-        """What a function makes of the texts of all collections."""
-        frames = [
-            records.mapInArrow(functools.partial(work, **arguments, is_right=position == 1), schema)
-            for position, records in enumerate(self.collections)
-        ]
-        return functools.reduce(DataFrame.unionByName, frames)
+        shuffle = self._ordered(shuffle)
+        # Without the order of tokens, which is large, and not needed for this.
+        self.plain = shuffle.salted(shuffle.salt)
+        self.sets = [self._sets(texts) for texts in self.texts]
+        self.shuffle = self._split(shuffle)
 
     def _ordered(self, shuffle: Shuffle) -> Shuffle:
-        """The join with tokens in order of frequency, and with meetings of many sets split."""
-        texts = functools.reduce(DataFrame.unionByName, self.collections)
+        """The join with tokens in order of frequency. Those that are in many records are taken to be crowded."""
         for salt in range(SALTS):
             shuffle = shuffle.salted(salt)
-            counts = texts.mapInArrow(
+            counts = _union(self.texts).mapInArrow(
                 functools.partial(_shuffle.count, shuffle=shuffle), "token long, records long, low long, high long"
             )
             counts = counts.groupBy("token").agg(F.sum("records").alias("records"), (F.min("low") != F.max("high")).alias("collides"))
-            counts = counts.filter("records > 1").orderBy(F.desc("collides"), F.desc("records"), "token")
-            frequent = counts.limit(FREQUENT).collect()
+            counts = counts.filter("records > 1").persist()
+            # One task sorts them, so there must not be billions: no more than fifty times what is wanted occur so often.
+            total = counts.agg(F.sum("records").alias("records")).collect()[0].records or 0
+            counts_of_many = counts.filter(F.col("collides") | (F.col("records") >= total // (50 * FREQUENT)))
+            frequent = counts_of_many.orderBy(F.desc("collides"), F.desc("records"), "token").limit(FREQUENT).collect()
+            counts.unpersist()
             if not any(row.collides for row in frequent):
-                break
-        else:
-            raise TwinsetError("tokens have the same hashes, whatever the salt: these texts were made for that")
-        tokens = [row.token for row in reversed(frequent)]
-        crowded = [(row.token, 2) for row in frequent if row.records > CROWD]
-        shuffle = shuffle.ordered(tokens, crowded)
-        if not crowded and not self.is_distance:
+                crowded = [(row.token, 2) for row in frequent if row.records > CROWD]
+                return shuffle.ordered([row.token for row in reversed(frequent)], crowded)
+        raise TwinsetError("tokens have the same hashes, whatever the salt: these texts were made for that")
+
+    def _split(self, shuffle: Shuffle) -> Shuffle:
+        """The join with meetings split that are crowded indeed."""
+        if not shuffle.crowded and not self.is_distance:
             return shuffle
-        counts = self._each(_shuffle.crowds, "token long", shuffle=shuffle).groupBy("token").count()
+        counts = self._each(_shuffle.crowds, "token long", shuffle).groupBy("token").count()
         crowds = counts.filter(F.col("count") > CROWD).collect()
-        return shuffle.ordered(tokens, sorted((row["token"], -(-row["count"] // CROWD)) for row in crowds))
+        return shuffle.split(sorted((row["token"], -(-row["count"] // CROWD)) for row in crowds))
+
+    def _sets(self, texts: DataFrame) -> DataFrame:
+        """The different sets of a collection: `set`, `tokens`."""
+        sets = texts.mapInArrow(functools.partial(_shuffle.sets, shuffle=self.plain), "set binary, tokens binary")
+        # As joins filter, so that all that is made of it reads the same shuffle.
+        return sets.filter("set is not null").dropDuplicates(["set"])
+
+    def _each(self, work: Callable[..., _shuffle.Batches], schema: str, shuffle: Shuffle) -> DataFrame:
+        """What a function makes of the sets of all collections."""
+        frames = [
+            sets.mapInArrow(functools.partial(work, shuffle=shuffle, is_right=position == 1), schema)
+            for position, sets in enumerate(self.sets)
+        ]
+        return _union(frames)
 
     def pairs(self) -> DataFrame:
         """Pairs of different sets: `left`, `right`, `value`, `low`, `high`."""
-        cards = self._each(_shuffle.cards, "meeting long, card binary", shuffle=self.shuffle)
+        cards = self._each(_shuffle.cards, "meeting long, card binary", self.shuffle)
         met = cards.repartition("meeting").sortWithinPartitions("meeting")
         met = met.mapInArrow(functools.partial(_shuffle.meet, shuffle=self.shuffle), "left binary, right binary").distinct()
         return self.compared(met, _shuffle.compare)
 
     def compared(self, met: DataFrame, work: Callable[..., _shuffle.Batches]) -> DataFrame:
         """What a function makes of the tokens of sets, `left` and `right`."""
-        texts = functools.reduce(DataFrame.unionByName, self.collections)
-        sets = texts.mapInArrow(functools.partial(_shuffle.sets, shuffle=self.shuffle), "set binary, tokens binary")
-        sets = sets.dropDuplicates(["set"])
+        sets = self.sets[0] if len(self.sets) == 1 else _union(self.sets).dropDuplicates(["set"])
         near = met.join(_as(sets, "left", "tokens"), "left").join(_as(sets, "right", "tokens"), "right")
         return near.mapInArrow(
-            functools.partial(work, shuffle=self.shuffle), "left binary, right binary, value double, low double, high double"
+            functools.partial(work, shuffle=self.plain), "left binary, right binary, value double, low double, high double"
         )
 
     def members(self, records: DataFrame) -> DataFrame:
@@ -187,7 +201,7 @@ class _Search:
         fields = [field for field in records.schema.fields if field.name != "text"]
         values = [StructField(name, DoubleType()) for name in VALUES]
         schema = StructType([*fields, StructField("set", BinaryType()), StructField("twins", BooleanType()), *values])
-        return records.mapInArrow(functools.partial(_shuffle.names, shuffle=self.shuffle), schema)
+        return records.mapInArrow(functools.partial(_shuffle.names, shuffle=self.plain), schema)
 
     def values(self) -> list[Column]:
         """The columns of values, as the user sees them."""
@@ -203,9 +217,9 @@ def _records(df: DataFrame, id: str, text: str | None, **more: Column) -> DataFr
     for name in (id, text):
         if name not in df.columns:
             raise ValueError(f"there is no column `{name}`; the columns are {', '.join(df.columns)}")
-    kind = df.schema[text].dataType.simpleString()
-    if kind not in ("string", "array<string>"):
-        raise TypeError(f"the column `{text}` is a {kind}; texts are string, and lists of tokens array<string>")
+    kind = df.schema[text].dataType
+    if not isinstance(kind.elementType if isinstance(kind, ArrayType) else kind, StringType):
+        raise TypeError(f"the column `{text}` is a {kind.simpleString()}; texts are string, and lists of tokens array<string>")
     columns = {"id": _column(id), "text": _column(text), **more}
     return df.select(*(column.alias(name) for name, column in columns.items()))
 
@@ -220,10 +234,13 @@ def _preference(df: DataFrame, keep: str, text: str | None) -> Column:
         is_list = isinstance(df.schema[name].dataType, ArrayType)
         return F.length(F.array_join(_column(name), "\n") if is_list else _column(name))
     if how in ("max", "min") and name in df.columns:
-        is_real = df.schema[name].dataType.simpleString() in ("float", "double")
-        return F.nanvl(_column(name), F.lit(None)) if is_real else _column(name)
+        kind = df.schema[name].dataType.simpleString()
+        is_missing = F.isnan(_column(name)) if kind in ("float", "double") else F.trim(_column(name)) == "" if kind == "string" else F.lit(False)
+        return F.when(~is_missing, _column(name))
     if how in ("max", "min") and name:
         raise ValueError(f"there is no column `{name}`; the columns are {', '.join(df.columns)}")
+    if keep == "central":
+        raise ValueError("which record has most pairs is not counted on many machines: keep first, longest, max:COLUMN or min:COLUMN")
     raise ValueError(f"{keep!r} is no record to keep: first, longest, max:COLUMN or min:COLUMN")
 
 
@@ -233,6 +250,10 @@ def _text_name(df: DataFrame, text: str | None) -> str:
 
 def _column(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _union(frames: list[DataFrame]) -> DataFrame:
+    return functools.reduce(lambda one, other: one.unionByName(other), frames)
 
 
 def _as(frame: DataFrame, side: str, *columns: str) -> DataFrame:

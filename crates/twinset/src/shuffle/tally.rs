@@ -31,3 +31,18 @@ impl Tally {
         self.counts.drain()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_tokens_with_one_hash_are_noticed() {
+        let mut tally = Tally::default();
+        [(1, 7), (2, 5), (1, 7), (2, 6)].into_iter().for_each(|(token, check)| tally.add(token, check));
+        let mut counts: Vec<_> = tally.drain().collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [(1, (2, 7, 7)), (2, (2, 5, 6))]);
+        assert!(tally.is_empty());
+    }
+}
