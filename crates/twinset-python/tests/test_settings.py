@@ -5,6 +5,7 @@ from typing import get_type_hints
 
 import pytest
 from conftest import command
+import twinset
 from twinset import _settings
 
 #: Flags that are no settings: what a function says by itself, or does not need.
@@ -30,3 +31,8 @@ def test_settings_are_flags(name):
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", printed, re.MULTILINE)) - OWN
     settings, arguments = FUNCTIONS[name]
     assert set(get_type_hints(getattr(_settings, settings))) == {flag.replace("-", "_") for flag in flags - arguments}
+
+
+def test_help_lists_the_settings():
+    assert "`measure`" in twinset.join.__doc__ and "`permutations`" in twinset.dedup.__doc__
+    assert "twinset sketch --help" in twinset.sketch.__doc__

@@ -225,3 +225,17 @@ def profile(*sources: Path, progress: bool = False, **settings: Unpack[ProfileSe
     """
     (relations,) = _words.run(["profile"], [_words.text(source) for source in sources], settings, progress)
     return relations
+
+
+def _list_settings(function: Any, settings: Any) -> None:
+    """Adds to what `help` tells of a function."""
+    names = ", ".join(f"`{name}`" for name in settings.__annotations__)
+    function.__doc__ = f"{function.__doc__}\n    Settings, which `twinset {function.__name__} --help` explains: {names}.\n    "
+
+
+_list_settings(join, JoinSettings)
+_list_settings(dedup, DedupSettings)
+_list_settings(explain, ExplainSettings)
+_list_settings(tune, TuneSettings)
+_list_settings(sketch, SketchSettings)
+_list_settings(profile, ProfileSettings)
