@@ -109,14 +109,15 @@ impl Serve {
         let data = self.data.clone().unwrap_or_else(|| temporary.path().join("news"));
         let texts = self.texts()?;
         if !data.join("news.sqlite").exists() {
-            let begin = Instant::now();
             let file = temporary.path().join("articles.jsonl");
             let mut output = std::io::BufWriter::new(std::fs::File::create(&file)?);
             for (number, text) in (0..).zip(&texts) {
                 writeln!(output, "{}", article(number, text, None))?;
             }
             drop(output.into_inner()?);
-            let status = twinset()?
+            let mut command = twinset()?;
+            let begin = Instant::now();
+            let status = command
                 .args(["serve", "--quiet", "--import-only", "--data"])
                 .arg(&data)
                 .arg("--import")
