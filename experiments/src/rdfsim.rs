@@ -245,7 +245,8 @@ impl Rdfsim {
 impl Resources {
     fn read(inputs: &Inputs, read: &ReadOptions, tokens: &TokenOptions) -> anyhow::Result<Self> {
         let settings = Settings::of_labels(LabelOptions::default(), tokens.clone(), 0);
-        let (hasher, labeler) = (TokenHasher::new(tokens)?, Labeler::new(settings.labels(), settings.seed)?);
+        let (hasher, labeler) =
+            (TokenHasher::new(tokens, settings.seed)?, Labeler::new(settings.labels(), settings.seed)?);
         let mut records = Vec::new();
         let prepare = |text: &str| Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?));
         for_each_record(inputs, read, &[], &Run::default(), prepare, 10_000, |batch| {

@@ -126,7 +126,11 @@ fn wrong_usage_and_damage_are_told() {
             "5 trees cannot find pairs on that threshold with that probability: it takes 10",
         ),
         ("index query news --threshold 0.5 --like x --tokens lines", 1, "made with other token options"),
-        ("index join news file.labels --threshold 0.5", 1, "its token options are not those of file.labels"),
+        (
+            "index join news file.labels --threshold 0.5",
+            1,
+            "its token options or its seed are not those of file.labels",
+        ),
         ("index query news --threshold 0.5 docs.csv --output docs.csv", 2, "this is an input"),
         ("index export news --output news/labels.sqlite", 2, "lies in the index"),
         ("index stats redis://me:secret@host/db", 2, "begins with postgres:// or mysql://"),

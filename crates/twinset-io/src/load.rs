@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use hashbrown::HashTable;
 use twinset::{
-    Input, Run, Seconds, Sets, Strings, Synopses, TokenBlock, TokenKind, TokenNames, TokenOptions, TokenSets, Tokenizer,
+    Input, Run, Seconds, Sets, Strings, Synopses, TokenBlock, TokenKind, TokenNames, TokenOptions, TokenSets,
+    Tokenizer, salted_hash,
 };
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Place;
 use crate::ids::{Ids, Names};
@@ -482,14 +482,14 @@ fn collection_ids(
         let (mut repeated, mut kept) = (Vec::new(), 0);
         for position in 0..names.len() {
             let name = names.get(position);
-            let hash = xxh3_64(name.as_bytes());
+            let hash = salted_hash(name.as_bytes());
             // Names of this block are not among all names yet.
             let get = |entry: u32| match (entry as usize).checked_sub(length) {
                 None => all.get(entry as usize),
                 Some(own) => names.get(kept_position(own, &repeated)),
             };
             let Some(&first) = table.find(hash, |&entry| get(entry) == name) else {
-                table.insert_unique(hash, (length + kept) as u32, |&entry| xxh3_64(get(entry).as_bytes()));
+                table.insert_unique(hash, (length + kept) as u32, |&entry| salted_hash(get(entry).as_bytes()));
                 kept += 1;
                 continue;
             };

@@ -1,10 +1,10 @@
 //! Texts that occur more than once, by their hashes.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
+use twinset::salt;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A power of two.
@@ -13,20 +13,18 @@ const SHARDS: usize = 64;
 /// Gives equal texts equal numbers, on all threads at once. Two texts are equal if their 128-bit hashes are; the hash
 /// differs from run to run, so that nobody can prepare texts that collide.
 pub(crate) struct Uniques {
-    seed: u64,
     next: AtomicU32,
     shards: Vec<Mutex<HashTable<(u128, u32)>>>,
 }
 
 impl Uniques {
     pub(crate) fn new() -> Self {
-        let seed = RandomState::new().build_hasher().finish();
-        Self { seed, next: AtomicU32::new(0), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        Self { next: AtomicU32::new(0), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }
 
     /// The number of a text of a collection, and whether it is a new one. A further field can tell equal texts apart.
     pub(crate) fn number(&self, collection: usize, text: &str, field: &str) -> (u32, bool) {
-        let mut hasher = Xxh3::with_seed(self.seed);
+        let mut hasher = Xxh3::with_seed(salt());
         hasher.update(&(collection as u64).to_le_bytes());
         hasher.update(&(field.len() as u64).to_le_bytes());
         hasher.update(field.as_bytes());

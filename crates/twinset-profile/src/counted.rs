@@ -2,14 +2,14 @@
 
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use twinset::{Result, Synopsis};
+use twinset::{Result, Synopsis, salted};
 
 /// The smallest values of a feature with their counts and texts, in memory that does not grow with the feature.
 #[derive(Debug, Clone)]
 pub(crate) struct CountedSynopsis {
     size: usize,
     /// At most twice as many as are kept in the end.
-    values: HashMap<u64, Counted, BuildHasherDefault<AsItIs>>,
+    values: HashMap<u64, Counted, BuildHasherDefault<Salted>>,
     /// Larger values are not among the smallest.
     limit: u64,
     is_complete: bool,
@@ -24,11 +24,11 @@ pub(crate) struct Counted {
     pub(crate) text: Box<str>,
 }
 
-/// Values are hashes already.
+/// Values are hashes already, but of texts that anybody may have chosen.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AsItIs(u64);
+pub(crate) struct Salted(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for Salted {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -38,7 +38,7 @@ impl Hasher for AsItIs {
     }
 
     fn write_u64(&mut self, value: u64) {
-        self.0 = value;
+        self.0 = salted(value);
     }
 }
 

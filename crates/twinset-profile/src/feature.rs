@@ -1,7 +1,7 @@
 //! A feature: a table's column or an XML path, and what one look at its values tells.
 
 use serde::{Deserialize, Serialize};
-use twinset::{Intervals, Measure, Synopsis, synopsis_value, token_hash};
+use twinset::{Intervals, Measure, Synopsis, synopsis_value};
 
 use crate::counted::{Counted, CountedSynopsis};
 use crate::frequent::Frequent;
@@ -208,7 +208,7 @@ impl Collector {
         if self.is_tokens {
             return self.add_tokens(raw, making);
         }
-        let hash = token_hash(raw, 1);
+        let hash = making.hash(raw);
         if let Known::Again(value) = self.recent.look(hash) {
             if !self.counted.is_complete() {
                 self.frequent.insert(value, raw);
@@ -218,7 +218,7 @@ impl Collector {
         let normal = making.rules.apply(raw, &mut self.buffer);
         self.shape.add(&normal);
         let is_raw = std::ptr::eq(normal.text, raw);
-        let value = synopsis_value(if is_raw { hash } else { token_hash(normal.text, 1) }, making.seed);
+        let value = synopsis_value(if is_raw { hash } else { making.hash(normal.text) }, making.seed);
         self.counted.insert(value, normal.text);
         if !self.counted.is_complete() {
             self.frequent.insert(value, normal.text);

@@ -3,10 +3,10 @@
 use std::hash::BuildHasherDefault;
 
 use hashbrown::{HashMap, HashSet};
-use twinset::{synopsis_value, token_hash};
+use twinset::synopsis_value;
 use twinset_io::read::features::Batch;
 
-use crate::counted::{AsItIs, Counted, beginning};
+use crate::counted::{Counted, Salted, beginning};
 use crate::feature::Feature;
 use crate::making::Making;
 use crate::recent::{Known, Recent};
@@ -18,11 +18,11 @@ pub(crate) type Key = Vec<usize>;
 /// How the values of a key are collected.
 pub(crate) enum Held {
     /// All, with their texts and how often they occur.
-    Few { values: HashMap<u64, Counted, BuildHasherDefault<AsItIs>>, recent: Recent },
+    Few { values: HashMap<u64, Counted, BuildHasherDefault<Salted>>, recent: Recent },
     /// Those of one part of all hashes.
     Many { values: SortedValues, recent: Recent },
     /// Only those that someone asks for.
-    Asked { asked: HashSet<u64, BuildHasherDefault<AsItIs>>, found: SortedValues },
+    Asked { asked: HashSet<u64, BuildHasherDefault<Salted>>, found: SortedValues },
 }
 
 /// The values of a key, in order.
@@ -30,7 +30,7 @@ pub(crate) struct Collected {
     pub(crate) values: Vec<u64>,
     /// Whether they are those of one part of all hashes.
     pub(crate) is_part: bool,
-    pub(crate) counted: Option<HashMap<u64, Counted, BuildHasherDefault<AsItIs>>>,
+    pub(crate) counted: Option<HashMap<u64, Counted, BuildHasherDefault<Salted>>>,
 }
 
 impl Held {
@@ -128,7 +128,7 @@ pub(crate) fn for_each_value(
         [only] => {
             let feature = &features[*only];
             for raw in batch.values(feature.position).filter_map(|raw| making.present(raw)) {
-                let hash = token_hash(raw, 1);
+                let hash = making.hash(raw);
                 let text = || beginning(making.value_of(feature.is_boolean, raw, &mut Vec::new()).1);
                 visit(Some(hash), &mut || making.value_of(feature.is_boolean, raw, &mut buffer).0, &text);
             }

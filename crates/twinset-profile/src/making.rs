@@ -1,6 +1,6 @@
 //! How texts become values: the same for all features of a run.
 
-use twinset::{TokenHasher, synopsis_value, token_hash};
+use twinset::{TokenHasher, seeded_hash, synopsis_value};
 
 use crate::value::{Rules, truth};
 use crate::{ProfileOptions, Result};
@@ -25,7 +25,7 @@ impl Making {
             seed: options.seed,
             nulls: options.null.iter().map(|text| text.clone().into_bytes()).collect(),
             empty_values: options.empty_values,
-            hasher: TokenHasher::new(&options.token_options())?,
+            hasher: TokenHasher::new(&options.token_options(), options.seed)?,
         })
     }
 
@@ -39,10 +39,16 @@ impl Making {
         Some(raw)
     }
 
+    /// The hash of a text.
+    #[inline]
+    pub(crate) fn hash(&self, text: &[u8]) -> u64 {
+        seeded_hash(text, 1, self.seed)
+    }
+
     /// The value of a text in synopses.
     #[inline]
     pub(crate) fn value(&self, text: &[u8]) -> u64 {
-        synopsis_value(token_hash(text, 1), self.seed)
+        synopsis_value(self.hash(text), self.seed)
     }
 
     /// Whether values are compared as databases compare them.

@@ -4,12 +4,12 @@ use std::hash::BuildHasherDefault;
 
 use hashbrown::HashMap;
 
-use crate::counted::AsItIs;
+use crate::counted::Salted;
 use crate::source::ORPHANS;
 
 /// Values that are missing somewhere, with the numbers of their rows and, for the first of them, their texts.
 pub(crate) struct Orphans {
-    values: HashMap<u64, (u64, Option<String>), BuildHasherDefault<AsItIs>>,
+    values: HashMap<u64, (u64, Option<String>), BuildHasherDefault<Salted>>,
     /// How many have their texts.
     known: usize,
 }

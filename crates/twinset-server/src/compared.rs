@@ -53,7 +53,7 @@ pub(crate) struct Comparer {
 
 impl Comparer {
     pub(crate) fn new(compare: Compare) -> Result<Self> {
-        Ok(Self { compare, hasher: TokenHasher::new(&TokenOptions::default())? })
+        Ok(Self { compare, hasher: TokenHasher::new(&TokenOptions::default(), 0)? })
     }
 
     /// The terms of an article: “word, literal” for each word and its repeats, “mentions, name” for each entity.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod cluster;
 mod explain;
@@ -26,5 +27,5 @@ pub use sketch::{
 pub use stream::{Near, Stream};
 pub use tokenize::{
     BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenHasher, TokenKind, TokenNames, TokenOptions,
-    Tokenizer, cut, synopsis_value, token_hash,
+    Tokenizer, cut, seeded_hash, synopsis_value, token_hash,
 };

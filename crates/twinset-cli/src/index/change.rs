@@ -81,9 +81,8 @@ impl Add {
                 // Large synopses are not all in memory at once.
                 let most = u32::try_from(MOST_VALUES / settings.size() as usize).unwrap_or(u32::MAX);
                 self.batch = self.batch.min(most).max(1);
-                let make = |hasher: &TokenHasher, text: &str| {
-                    Ok((hasher.synopsis(text, settings.size(), settings.seed)?, text.len() as u64))
-                };
+                let make =
+                    |hasher: &TokenHasher, text: &str| Ok((hasher.synopsis(text, settings.size())?, text.len() as u64));
                 let lines = self.add(&session, about, make, |records| {
                     let entry = |record: Prepared<(SynopsisBuilder, u64)>| {
                         let (id, (synopsis, bytes)) = (record.name(), record.content);

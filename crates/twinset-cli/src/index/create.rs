@@ -49,7 +49,7 @@ impl Create {
         read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
         // What is wrong with them is noticed now.
-        twinset::TokenHasher::new(&self.tokens)?;
+        twinset::TokenHasher::new(&self.tokens, self.seed)?;
         let refused = |reason: &str| Err(Error::Usage(reason.to_owned()).into());
         let made = match self.kind {
             Kind::Labels if self.size.is_some() => return refused("--size is for synopses; say --kind synopses"),

@@ -157,5 +157,5 @@ fn hasher(
         Some(inputs) => tokens_for(std::slice::from_ref(inputs), read, &tokens)?,
         None => tokens,
     };
-    Ok(TokenHasher::new(&tokens)?)
+    Ok(TokenHasher::new(&tokens, settings.seed)?)
 }

@@ -217,8 +217,9 @@ impl LabelIndex {
         query: &Query,
         mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.settings().tokens != other.settings().tokens {
-            let reason = format!("its token options are not those of {}; make both alike", other.name());
+        let (own, others) = (self.settings(), other.settings());
+        if (&own.tokens, own.seed) != (&others.tokens, others.seed) {
+            let reason = format!("its token options or its seed are not those of {}; make both alike", other.name());
             return Err(Error::index(self.name(), reason).into());
         }
         other.check(query)?;

@@ -142,7 +142,7 @@ impl SynopsisIndex {
     pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
         let name = path.display().to_string();
         Synopsis::check_size(settings.size())?;
-        twinset::TokenHasher::new(&settings.tokens)?;
+        twinset::TokenHasher::new(&settings.tokens, settings.seed)?;
         let failed = |error: &dyn std::fmt::Display| Error::index(&name, format!("it cannot be made: {error}"));
         if path.is_file() {
             return Err(Error::index(&name, "this is a file; name a folder"));

@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use crate::model::{Bounds, Collections, Strings, Synopses, TokenSets};
+use crate::model::{Bounds, Collections, Strings, Synopses, TokenSets, salted_hash};
 use crate::tokenize::id_hash;
 
 /// Records with the same content, and of the same collection, form a group. Groups are numbered in order of the size
@@ -52,16 +52,11 @@ impl Groups {
     /// Groups by synopsis. Empty ones are left out.
     pub(super) fn of_synopses(synopses: &Synopses) -> Self {
         let values = |record: usize| synopses.get(record).values();
-        let hash = |record: usize| {
-            let hash =
-                values(record).iter().fold(0u64, |hash, value| (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            hash ^ hash >> 32 ^ u64::from(synopses.get(record).is_complete())
-        };
         Self::new(
             synopses.len(),
             (synopses.collections(), synopses.left_len()),
             |record| values(record).is_empty(),
-            |record| Some(hash(record)),
+            |record| Some(salted_hash(bytemuck::cast_slice(values(record)))),
             |a, b| synopses.get(a) == synopses.get(b),
             |record| values(record).len() as u32,
         )
@@ -73,7 +68,7 @@ impl Groups {
             texts.len(),
             (grams.collections(), grams.left_len()),
             |record| texts.get(record).is_empty() && !empty,
-            |record| Some(xxhash_rust::xxh3::xxh3_64(texts.get(record).as_bytes())),
+            |record| Some(salted_hash(texts.get(record).as_bytes())),
             |a, b| texts.get(a) == texts.get(b),
             |record| grams.size(record),
         )

@@ -20,9 +20,9 @@ pub use tally::Tally;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::join::JoinOptions;
-use crate::model::{Bounds, Collections, Error, Measure, Result, Side};
+use crate::model::{Bounds, Collections, Error, Measure, Result, Side, fold};
 use crate::sketch::{EstimateOptions, Interval, Method};
-use crate::tokenize::{Minima, TokenHasher, TokenOptions, fold, mix};
+use crate::tokenize::{Minima, TokenHasher, TokenOptions, mix};
 
 /// A set's name: 128 bits of hash of its tokens, so that different sets have different names, for all that ever happens.
 pub type SetName = u128;
@@ -83,7 +83,13 @@ impl Shuffle {
         };
         let threshold = joined.threshold.ok_or(Error::NoThreshold)?;
         let bounds = Bounds::new(joined.measure, threshold, collections)?;
-        Ok(Self { hasher: TokenHasher::new(tokens)?, content, measure: joined.measure, bounds, collections })
+        Ok(Self {
+            hasher: TokenHasher::new(tokens, estimate.seed)?,
+            content,
+            measure: joined.measure,
+            bounds,
+            collections,
+        })
     }
 
     /// The set that stands for a text, sorted.

@@ -1,6 +1,8 @@
 //! The hash of a token: the same on every machine, for ever.
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
+
+use crate::model::{fold, salt};
 
 /// The 64-bit hash of a token's bytes and its number among the equal tokens of its record (1 for the first).
 ///
@@ -13,6 +15,19 @@ pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
     match repeat {
         1 => hash,
         _ => mix(hash.wrapping_add(u64::from(repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15))),
+    }
+}
+
+/// The hash of a token for someone who has a seed, and may keep it secret: nobody else can then find two tokens with the same hash.
+/// Without a seed, which is 0, it is the [`token_hash`].
+#[inline]
+pub fn seeded_hash(token: &[u8], repeat: u32, seed: u64) -> u64 {
+    match seed {
+        0 => token_hash(token, repeat),
+        _ => {
+            let hash = xxh3_64_with_seed(token, mix(seed));
+            mix(hash.wrapping_add(u64::from(repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        }
     }
 }
 
@@ -48,22 +63,17 @@ pub(crate) fn mix(mut value: u64) -> u64 {
 
 /// A hash of ids within one run, for looking up runs of them.
 pub(crate) fn id_hash(ids: &[u32], seed: u32) -> u64 {
-    let mut hash = u64::from(seed) ^ 0x9e37_79b9_7f4a_7c15;
+    let salt = salt();
+    let mut hash = u64::from(seed) ^ salt;
     let (fours, rest) = ids.as_chunks();
     for &[a, b, c, d] in fours {
         let (ab, cd) = (u64::from(a) | u64::from(b) << 32, u64::from(c) | u64::from(d) << 32);
-        hash = fold(hash ^ ab ^ 0xa076_1d64_78bd_642f, cd ^ 0xe703_7ed1_a0b4_28db);
+        hash = fold(hash ^ ab, cd ^ salt.rotate_left(32));
     }
     for &id in rest {
-        hash = fold(hash ^ u64::from(id) ^ 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db);
+        hash = fold(hash ^ u64::from(id), 0xe703_7ed1_a0b4_28db);
     }
     fold(hash ^ ids.len() as u64, 0x8ebc_6af0_9c88_c6e3)
-}
-
-/// Multiply and fold, as in wyhash.
-pub(crate) fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    (product as u64) ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -77,6 +87,19 @@ mod tests {
         assert_eq!(token_hash(b"as", 1), 0x1e08_44fa_8dcc_d17d);
         assert_eq!(token_hash(b"as", 2), 0x2e6e_f14b_987d_87a8);
         assert_eq!(token_hash("señal larga, más de dieciséis bytes".as_bytes(), 1), 0x82be_fa6a_dc33_7adf);
+    }
+
+    #[test]
+    fn seeds_make_other_hashes_of_tokens_of_any_length() {
+        let tokens = ["", "a", "abc", "abcdefgh", "a token of more than sixteen bytes"];
+        for token in tokens.map(str::as_bytes) {
+            assert_eq!(seeded_hash(token, 2, 0), token_hash(token, 2));
+            let hashes = [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2), (1, u64::MAX)];
+            let hashes = hashes.map(|(repeat, seed)| seeded_hash(token, repeat, seed));
+            assert_eq!(std::collections::HashSet::from(hashes).len(), hashes.len());
+        }
+        // For ever, as everything that is kept on disk.
+        assert_eq!(seeded_hash(b"as", 1, 7), 0xbd37_e864_2db9_5a5c);
     }
 
     #[test]

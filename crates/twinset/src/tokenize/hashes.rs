@@ -4,14 +4,14 @@ use std::sync::Mutex;
 
 use super::cutter::{Cutter, Scratch};
 use super::hash::wide_hash;
-use super::{Minima, TokenOptions, synopsis_value, token_hash};
+use super::{Minima, TokenOptions, seeded_hash, synopsis_value};
 use crate::model::{Result, SynopsisBuilder};
 
 /// Turns texts into sets of token hashes, for what is kept from one run to the next.
 ///
 /// ```
 /// # use twinset::{TokenHasher, TokenOptions, token_hash};
-/// let hasher = TokenHasher::new(&TokenOptions::default())?;
+/// let hasher = TokenHasher::new(&TokenOptions::default(), 0)?;
 /// let mut expected = [token_hash(b"as", 1), token_hash(b"as", 2), token_hash(b"good", 1)];
 /// expected.sort_unstable();
 /// assert_eq!(hasher.hashes("As good as")?, expected);
@@ -19,13 +19,14 @@ use crate::model::{Result, SynopsisBuilder};
 /// ```
 pub struct TokenHasher {
     cutter: Cutter,
+    seed: u64,
     scratches: Mutex<Vec<Scratch>>,
 }
 
 impl TokenHasher {
-    /// For tokens as the options say.
-    pub fn new(options: &TokenOptions) -> Result<Self> {
-        Ok(Self { cutter: Cutter::of_tokens(options)?, scratches: Mutex::default() })
+    /// For tokens as the options say, with hashes that depend on a seed.
+    pub fn new(options: &TokenOptions, seed: u64) -> Result<Self> {
+        Ok(Self { cutter: Cutter::of_tokens(options)?, seed, scratches: Mutex::default() })
     }
 
     /// The hashes of a text's tokens, sorted, each once.
@@ -37,10 +38,10 @@ impl TokenHasher {
         Ok(hashes)
     }
 
-    /// The synopsis of a text's tokens, of this size and seed.
-    pub fn synopsis(&self, text: &str, size: u32, seed: u64) -> Result<SynopsisBuilder> {
+    /// The synopsis of a text's tokens, of this size.
+    pub fn synopsis(&self, text: &str, size: u32) -> Result<SynopsisBuilder> {
         let mut builder = SynopsisBuilder::new(size)?;
-        self.for_each(text, |hash| builder.insert(synopsis_value(hash, seed)))?;
+        self.for_each(text, |hash| builder.insert(synopsis_value(hash, self.seed)))?;
         // It takes no more room than it needs while it waits.
         builder.settle();
         Ok(builder)
@@ -64,7 +65,7 @@ impl TokenHasher {
     }
 
     fn for_each(&self, text: &str, mut visit: impl FnMut(u64)) -> Result<()> {
-        self.for_each_key(text, |token, repeat| visit(token_hash(token, repeat)))
+        self.for_each_key(text, |token, repeat| visit(seeded_hash(token, repeat, self.seed)))
     }
 
     fn for_each_key(&self, text: &str, mut visit: impl FnMut(&[u8], u32)) -> Result<()> {

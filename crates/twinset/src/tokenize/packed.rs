@@ -1,6 +1,6 @@
 //! A short token as one integer, so that it is compared and stored without its text.
 
-use super::hash::{fold, token_hash};
+use crate::model::{fold, salt, salted_hash};
 
 /// A token of up to 15 bytes with its number among the equal tokens of its record, up to 15: whole, in 16 bytes. Of
 /// any other token only a hash, so that equal ones must be compared by their texts.
@@ -30,7 +30,7 @@ impl Packed {
     /// A token, as the first of its kind in its record.
     pub(super) fn new(token: &[u8]) -> Self {
         if token.len() > LONGEST {
-            return Self(u128::from(token_hash(token, 1)));
+            return Self(u128::from(salted_hash(token)));
         }
         let mut bytes = [0; 16];
         bytes[..token.len()].copy_from_slice(token);
@@ -64,8 +64,14 @@ impl Packed {
     }
 
     /// A hash within one run, for looking the token up. `repeat` tells apart those that are not whole.
+    #[inline]
     pub(super) fn hash(self, repeat: u32) -> u64 {
-        let half = fold(self.0 as u64 ^ 0x9e37_79b9_7f4a_7c15, (self.0 >> 64) as u64 ^ 0xa076_1d64_78bd_642f);
+        self.hash_with(repeat, salt())
+    }
+
+    #[inline]
+    fn hash_with(self, repeat: u32, salt: u64) -> u64 {
+        let half = fold(self.0 as u64 ^ salt, (self.0 >> 64) as u64 ^ salt.rotate_left(32));
         fold(half ^ u64::from(repeat), 0xe703_7ed1_a0b4_28db)
     }
 }
@@ -73,6 +79,19 @@ impl Packed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Who knows the hash, but not the salt, cannot choose tokens that meet in a table.
+    #[test]
+    fn tokens_that_were_chosen_to_meet_do_not() {
+        let place = |token: &Packed, salt: u64| token.hash_with(1, salt) >> 52;
+        let tokens = (0u32..).map(|number| Packed::new(format!("{number:x}").as_bytes()));
+        let chosen: Vec<Packed> = tokens.filter(|token| place(token, 0) == 7).take(2000).collect();
+        for salt in [salt(), 1, u64::MAX] {
+            let mut counts = std::collections::HashMap::new();
+            chosen.iter().for_each(|token| *counts.entry(place(token, salt)).or_insert(0) += 1);
+            assert!(counts.values().all(|&count| count < 20), "{salt:x}: {counts:?}");
+        }
+    }
 
     #[test]
     fn whole_tokens_are_equal_only_if_text_and_number_are() {

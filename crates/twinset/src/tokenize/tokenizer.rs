@@ -9,7 +9,7 @@ use super::dictionary::{Dictionary, Key, TokenStore};
 use super::minima::Minima;
 use super::runs::RunStore;
 use super::shingles::{Numbers, Shingles};
-use super::{Repeats, TokenKind, TokenOptions, synopsis_value, token_hash};
+use super::{Repeats, TokenKind, TokenOptions, seeded_hash, synopsis_value};
 use crate::model::{Result, Run, Spill, SpilledSets, Synopsis, SynopsisBuilder, TokenBlock, TokenSets, words_of};
 
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
@@ -39,7 +39,7 @@ enum Summary {
     /// The ids of all.
     None,
     /// A sketch.
-    Sketch(Minima),
+    Sketch(Minima, u64),
     /// A synopsis of this k, its values seeded.
     Synopsis(u32, u64),
 }
@@ -127,7 +127,7 @@ impl Tokenizer {
     pub fn sketching(options: &TokenOptions, (permutations, seed): (u32, u64), run: &Run) -> Result<Self> {
         let mut tokenizer = Self::within(options, run)?;
         tokenizer.cutter = Cutter::of_tokens(options)?;
-        tokenizer.summary = Summary::Sketch(Minima::new(permutations, seed, run.portable));
+        tokenizer.summary = Summary::Sketch(Minima::new(permutations, seed, run.portable), seed);
         Ok(tokenizer)
     }
 
@@ -225,7 +225,7 @@ impl Tokenizer {
     /// How to make shingles of the words, or of the entries of sketches, if it is those that are wanted.
     fn shingles(&self) -> Option<Shingles<'static>> {
         let (length, numbers) = match (self.cutter.cut, self.cutter.repeats) {
-            _ if matches!(self.summary, Summary::Sketch(_)) => (1, Numbers::Places),
+            _ if matches!(self.summary, Summary::Sketch(..)) => (1, Numbers::Places),
             (Cut::WordStream(length), Repeats::Number) => (length, Numbers::Repeats),
             (Cut::WordStream(length), Repeats::Ignore) => (length, Numbers::None),
             _ => return None,
@@ -332,11 +332,11 @@ impl BlockTokenizer<'_> {
             Summary::None => {
                 self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| self.look_up(buffer, key))?
             }
-            Summary::Sketch(minima) => {
+            Summary::Sketch(minima, seed) => {
                 let hashes = &mut self.scratch.hashes;
                 hashes.clear();
                 self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| {
-                    hashes.push(token_hash(key.of(buffer), key.repeat) as u32);
+                    hashes.push(seeded_hash(key.of(buffer), key.repeat, *seed) as u32);
                     Ok(())
                 })?;
                 if !hashes.is_empty() {
@@ -350,7 +350,7 @@ impl BlockTokenizer<'_> {
                 };
                 builder.clear();
                 self.tokenizer.cutter.for_each(text, &mut cutting, |buffer, key| {
-                    builder.insert(synopsis_value(token_hash(key.of(buffer), key.repeat), seed));
+                    builder.insert(synopsis_value(seeded_hash(key.of(buffer), key.repeat, seed), seed));
                     Ok(())
                 })?;
                 self.block.ids.extend(words_of(builder.synopsis()));

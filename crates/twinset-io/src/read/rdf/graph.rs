@@ -2,8 +2,7 @@
 
 use hashbrown::HashTable;
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
-use twinset::Strings;
-use xxhash_rust::xxh3::xxh3_64;
+use twinset::{Strings, salted_hash};
 
 /// The triples of a collection's files, subject by subject. Terms are numbers.
 #[derive(Default)]
@@ -152,19 +151,19 @@ struct Terms {
 impl Terms {
     /// `None` when there are too many.
     fn number(&mut self, key: &str) -> Option<u32> {
-        let hash = xxh3_64(key.as_bytes());
+        let hash = salted_hash(key.as_bytes());
         let Self { strings, numbers } = self;
         if let Some(&number) = numbers.find(hash, |&number| strings.get(number as usize) == key) {
             return Some(number);
         }
         let number = u32::try_from(strings.len()).ok().filter(|&number| number < u32::MAX)?;
         strings.push(key);
-        numbers.insert_unique(hash, number, |&number| xxh3_64(strings.get(number as usize).as_bytes()));
+        numbers.insert_unique(hash, number, |&number| salted_hash(strings.get(number as usize).as_bytes()));
         Some(number)
     }
 
     fn find(&self, key: &str) -> Option<u32> {
-        let hash = xxh3_64(key.as_bytes());
+        let hash = salted_hash(key.as_bytes());
         self.numbers.find(hash, |&number| self.strings.get(number as usize) == key).copied()
     }
 
