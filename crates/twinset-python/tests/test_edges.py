@@ -158,7 +158,9 @@ def test_other_threads_go_on_and_calls_do_not_disturb_each_other():
 
 
 LONG = """
-import sys, twinset
+import signal, twinset
+# Where the tests run in the background, it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 texts = [" ".join(f"w{(n * k) % 997}" for k in range(1, 120)) for n in range(6000)]
 print("ready", flush=True)
 try:
