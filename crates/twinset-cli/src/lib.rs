@@ -1,4 +1,6 @@
 //! The `twinset` command. Each subcommand has a file of its own; this one lists them. Other programs [`call`] it.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod dedup;
 mod explain;
@@ -20,8 +22,10 @@ mod stream;
 mod tune;
 
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use anyhow::anyhow;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use failure::Failure;
@@ -90,7 +94,12 @@ impl Command {
 /// Runs the command that the arguments of this process tell.
 pub fn main() -> ExitCode {
     hide_guarded_panics();
-    failure::exit_code(Cli::parse().command.run())
+    let command = Cli::parse().command;
+    let result = catch_unwind(AssertUnwindSafe(|| command.run()));
+    // What panicked was printed where it did, and all threads have ended.
+    let bug =
+        |_| anyhow!("this is a bug of twinset; please report it with the lines above, and with the input if you can");
+    failure::exit_code(result.unwrap_or_else(|panic| Err(bug(panic))))
 }
 
 /// From now on nothing is printed for panics that are turned into errors.

@@ -52,6 +52,7 @@ const CRATES: [(&str, &[&str]); 5] = [
             "guard",
             "host",
             "size",
+            "limits",
             "compression",
             "ids",
             "uniques",

@@ -3,6 +3,8 @@
 //! [`labels`] finds near duplicates of a record with a probability that each query chooses. Such an index lies in a home: a file,
 //! a folder, or a database. [`synopses`] estimates any measure of sets at any threshold, from little room in a folder.
 #![warn(missing_docs)]
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod change;
 mod error;

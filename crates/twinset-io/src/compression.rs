@@ -29,7 +29,7 @@ impl Compression {
 }
 
 /// A path's ending in lower case, before `.gz` or `.zst`.
-pub(crate) fn inner_ending(path: &Path) -> Option<String> {
+pub fn inner_ending(path: &Path) -> Option<String> {
     let inner = if Compression::of_path(path).is_some() { Path::new(path.file_stem()?) } else { path };
     inner.extension()?.to_str().map(str::to_ascii_lowercase)
 }

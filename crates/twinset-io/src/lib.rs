@@ -3,12 +3,14 @@
 //! [`read`] turns files into blocks of records, [`load`](load()) turns those into a [`Collection`], [`write`](mod@write)
 //! puts results into files that are complete or not there at all. [`generate`] makes collections up.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod compression;
 mod error;
 mod guard;
 mod host;
 mod ids;
+mod limits;
 mod size;
 mod uniques;
 
@@ -21,11 +23,13 @@ mod sketches;
 mod texts;
 pub mod write;
 
+pub use compression::inner_ending;
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
 pub use guard::{guarded, is_guarded};
 pub use host::{Host, MemoryTable, Written};
 pub use ids::Ids;
+pub use limits::{Limit, Limits, Unit};
 pub use load::{Collection, Content, Copies, Held, Keeping, are_rdf, load, tokens_for};
 pub use read::{Format, ReadOptions};
 pub use records::{Prepared, for_each_record};

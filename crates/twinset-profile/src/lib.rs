@@ -3,6 +3,7 @@
 //! [`profile`](profile()) reads every source once and keeps a [`Feature`] for each column and each path: its synopsis, and what else one
 //! look tells. From these it derives [`Relation`]s, and looks at the data a second time for what they leave open.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod check;
 mod counted;

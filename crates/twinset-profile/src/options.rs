@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use twinset::{Threshold, TokenKind, TokenOptions};
-use twinset_io::{ByteSize, Format, ReadOptions};
+use twinset_io::{Format, Limits, ReadOptions};
 
 use crate::source::Choice;
 use crate::value::Normalize;
@@ -66,12 +66,9 @@ pub struct ProfileOptions {
     /// The files' encoding, for example windows-1252, where it is not UTF-8
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = "Input"))]
     pub encoding: Option<String>,
-    /// The longest row, or text of an element
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = ReadOptions::default().max_record, help_heading = "Input"))]
-    pub max_record: ByteSize,
-    /// The most that a compressed file may unpack to
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = ReadOptions::default().max_unpacked, help_heading = "Input"))]
-    pub max_unpacked: ByteSize,
+    /// What is too much.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub limits: Limits,
     /// What else makes no difference: case, zeros (leading ones), space; or none, for nothing at all
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Values"))]
     pub normalize: Vec<Normalize>,
@@ -97,7 +94,6 @@ fn share(text: &str) -> Threshold {
 
 impl Default for ProfileOptions {
     fn default() -> Self {
-        let read = ReadOptions::default();
         Self {
             threshold: share("0.8"),
             containment: share("0.9"),
@@ -115,8 +111,7 @@ impl Default for ProfileOptions {
             delimiter: None,
             no_header: false,
             encoding: None,
-            max_record: read.max_record,
-            max_unpacked: read.max_unpacked,
+            limits: Limits::default(),
             normalize: Vec::new(),
             null: Vec::new(),
             empty_values: false,
@@ -178,8 +173,7 @@ impl ProfileOptions {
                 delimiter: self.delimiter.clone(),
                 no_header: self.no_header,
                 encoding: self.encoding.clone(),
-                max_record: self.max_record,
-                max_unpacked: self.max_unpacked,
+                limits: self.limits.clone(),
                 ..ReadOptions::default()
             },
         }

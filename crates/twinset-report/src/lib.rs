@@ -1,6 +1,7 @@
 //! One self-contained HTML page for every report: tables, charts as SVG, word differences. No network, readable on a phone
 //! and in the dark; everything that comes from outside is escaped.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod chart;
 mod curve;

@@ -7,12 +7,13 @@ use std::time::Duration;
 use quick_xml::events::Event;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
+use twinset_io::Limits;
 use twinset_io::read::{PageText, title_and_text};
 use url::Url;
 use utoipa::ToSchema;
 
 use crate::article::{Moment, Submission, shortened};
-use crate::fetch::{self, Fetched, Fetcher, Refused};
+use crate::fetch::{Fetched, Fetcher, Refused};
 use crate::news::News;
 use crate::writer::Outcome;
 use crate::{Error, Result};
@@ -43,12 +44,8 @@ pub struct Feed {
 }
 
 const FEED: &str = "SELECT id, address, title, polled, next, failures, problem, articles, etag, modified FROM feeds";
-/// So many feeds are followed.
-const MOST: u64 = 1000;
 /// A feed that fails is asked half as often each time, down to one in so many.
 const RAREST: u32 = 6;
-/// Of a feed so many entries are taken in at a time; the newest come first.
-const ENTRIES: usize = 1000;
 /// What a feed calls itself is cut after so many characters.
 const LONGEST_TITLE: usize = 60;
 /// How often it is looked whether a feed is to be asked.
@@ -79,7 +76,8 @@ pub struct Feeds {
 
 impl Feeds {
     pub(crate) fn new(news: Arc<News>, minutes: u32, allow_private: bool) -> Result<Self> {
-        Ok(Self { news, fetcher: Fetcher::new(allow_private)?, pause: i64::from(minutes) * 60 })
+        let fetcher = Fetcher::new(allow_private, news.limits())?;
+        Ok(Self { news, fetcher, pause: i64::from(minutes) * 60 })
     }
 
     /// All feeds, in the order in which they came.
@@ -103,7 +101,7 @@ impl Feeds {
     pub fn add(&self, address: &str) -> Result<Feed> {
         let url =
             Url::parse(address.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let Some(url) = url.filter(|url| url.as_str().len() <= 2000) else {
+        let Some(url) = url.filter(|url| url.as_str().len() as u64 <= self.news.limits().url) else {
             let reason =
                 format!("`{}` is no address of a feed; it begins with http:// or https://", shortened(address));
             return Err(Error::Request(reason));
@@ -111,8 +109,8 @@ impl Feeds {
         let id = self.news.kept.store.write(|writing| {
             let connection = writing.connection();
             let count: i64 = connection.query_row("SELECT count(*) FROM feeds", [], |row| row.get(0))?;
-            if count as u64 >= MOST {
-                return Err(Error::Request(format!("{MOST} feeds are followed already; remove some")));
+            if count as u64 >= self.news.limits().feeds {
+                return Err(Error::Request(format!("{count} feeds are followed already; remove some")));
             }
             let sql = "INSERT OR IGNORE INTO feeds (address, added) VALUES (?1, ?2)";
             connection.execute(sql, params![url.as_str(), Moment::now().0])?;
@@ -174,9 +172,7 @@ impl Feeds {
     }
 
     async fn poll(&self, feed: Feed) -> Result<Feed> {
-        let fetching = self.fetcher.fetch(&feed.address, feed.etag.as_deref(), feed.modified.as_deref());
-        let fetched = tokio::time::timeout(fetch::PATIENCE, fetching).await;
-        let fetched = fetched.unwrap_or_else(|_| Err(fetch::too_slow().into()));
+        let fetched = self.fetcher.fetch(&feed.address, feed.etag.as_deref(), feed.modified.as_deref()).await;
         let news = self.news.clone();
         let taken = match fetched {
             Err(refused) => Err(refused),
@@ -214,7 +210,7 @@ impl Feeds {
 
 /// Takes the articles of a feed in. Returns what it calls itself, and how many were new.
 pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<(String, u64), String> {
-    let (title, submissions) = understand(bytes, address)?;
+    let (title, submissions) = understand(bytes, address, news.limits())?;
     let mut new = 0;
     for result in news.submit_all(submissions).map_err(|error| error.to_string())? {
         match result {
@@ -230,7 +226,8 @@ pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<(Strin
 }
 
 /// The articles of a feed, and what it calls itself.
-fn understand(bytes: &[u8], address: &str) -> Result<(String, Vec<Submission>), String> {
+fn understand(bytes: &[u8], address: &str, limits: &Limits) -> Result<(String, Vec<Submission>), String> {
+    let plain = |html: &str| plain(html, limits.page_depth);
     let parsed = twinset_io::guarded(|| {
         feed_rs::parser::Builder::new().base_uri(Some(address)).build().parse(Cursor::new(bytes))
     });
@@ -260,15 +257,15 @@ fn understand(bytes: &[u8], address: &str) -> Result<(String, Vec<Submission>), 
             ..Submission::default()
         }
     };
-    Ok((title.clone(), feed.entries.into_iter().take(ENTRIES).map(submission).collect()))
+    Ok((title.clone(), feed.entries.into_iter().take(limits.feed_entries as usize).map(submission).collect()))
 }
 
 /// HTML as text.
-fn plain(html: &str) -> String {
+fn plain(html: &str, deepest: u64) -> String {
     if !html.contains(['<', '&']) {
         return html.trim().to_owned();
     }
-    title_and_text(html, PageText::Text).map(|(_, text)| text.trim().to_owned()).unwrap_or_default()
+    title_and_text(html, PageText::Text, deepest).map(|(_, text)| text.trim().to_owned()).unwrap_or_default()
 }
 
 /// The addresses of an OPML list.

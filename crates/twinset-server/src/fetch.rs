@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ETAG, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER};
 use reqwest::{Client, StatusCode, redirect};
+use twinset_io::Limits;
 use url::{Host, Url};
 
 use crate::{Error, Result};
@@ -15,6 +16,7 @@ use crate::{Error, Result};
 pub(crate) struct Fetcher {
     client: Client,
     allow_private: bool,
+    limits: Limits,
 }
 
 /// What was fetched.
@@ -38,15 +40,11 @@ impl From<String> for Refused {
     }
 }
 
-/// A document has so many bytes, unpacked.
-const LARGEST: usize = 10 << 20;
-/// It takes so long, and leads on so often.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// So long is waited for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-const REDIRECTS: usize = 5;
 
 impl Fetcher {
-    pub(crate) fn new(allow_private: bool) -> Result<Self> {
+    pub(crate) fn new(allow_private: bool, limits: &Limits) -> Result<Self> {
         // Another part of the program may have chosen one before.
         _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -54,11 +52,11 @@ impl Fetcher {
             .redirect(redirect::Policy::none())
             .no_proxy()
             .connect_timeout(CONNECT)
-            .timeout(PATIENCE)
+            .timeout(Duration::from_secs(limits.feed_time))
             .dns_resolver(Arc::new(Public { allow_private }))
             .build()
             .map_err(|error| Error::Usage(format!("nothing can be fetched: {error}")))?;
-        Ok(Self { client, allow_private })
+        Ok(Self { client, allow_private, limits: limits.clone() })
     }
 
     /// Fetches a document, unless it has not changed.
@@ -68,8 +66,16 @@ impl Fetcher {
         etag: Option<&str>,
         modified: Option<&str>,
     ) -> Result<Fetched, Refused> {
+        let fetching = self.follow(address, etag, modified);
+        // The client limits each answer, and there may be several.
+        let fetched = tokio::time::timeout(Duration::from_secs(self.limits.feed_time), fetching).await;
+        fetched.unwrap_or_else(|_| Err(self.too_slow().into()))
+    }
+
+    /// Fetches what an address leads to.
+    async fn follow(&self, address: &str, etag: Option<&str>, modified: Option<&str>) -> Result<Fetched, Refused> {
         let mut url = Url::parse(address).map_err(|error| format!("this is no address: {error}"))?;
-        for _ in 0..=REDIRECTS {
+        for _ in 0..=self.limits.redirects {
             self.check(&url)?;
             let mut request = self.client.get(url.clone());
             for (name, value) in [(IF_NONE_MATCH, etag), (IF_MODIFIED_SINCE, modified)] {
@@ -77,7 +83,7 @@ impl Fetcher {
                     request = request.header(name, value);
                 }
             }
-            let response = request.send().await.map_err(|error| told(&error))?;
+            let response = request.send().await.map_err(|error| self.told(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
             let header = |name| text(&headers, name);
             match status {
@@ -88,7 +94,7 @@ impl Fetcher {
                 }
                 status if status.is_success() => {
                     let (etag, modified) = (header(ETAG), header(LAST_MODIFIED));
-                    return Ok(Fetched::Document { bytes: limited(response).await?, etag, modified });
+                    return Ok(Fetched::Document { bytes: self.limited(response).await?, etag, modified });
                 }
                 status => {
                     let wait = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
@@ -96,7 +102,7 @@ impl Fetcher {
                 }
             }
         }
-        Err(format!("it leads on more than {REDIRECTS} times").into())
+        Err(format!("it leads on more than {} times", self.limits.redirects).into())
     }
 
     /// Refuses addresses that are written as numbers, and are not public. Names are checked when they are looked up.
@@ -115,40 +121,40 @@ impl Fetcher {
             _ => Ok(()),
         }
     }
+
+    fn too_slow(&self) -> String {
+        format!("it took longer than {} seconds", self.limits.feed_time)
+    }
+
+    /// What a failure means, with its deepest cause.
+    fn told(&self, error: &reqwest::Error) -> String {
+        if error.is_timeout() {
+            return self.too_slow();
+        }
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        cause.to_string()
+    }
+
+    /// The body, unless it is too large.
+    async fn limited(&self, mut response: reqwest::Response) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.told(&error))? {
+            if (bytes.len() + chunk.len()) as u64 > self.limits.feed {
+                return Err(format!("it is larger than {} bytes", self.limits.feed));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
 }
 
 const PRIVATE: &str = "the address lies on this machine or in a private network; --allow-private lets it in";
 
 fn text(headers: &HeaderMap, name: reqwest::header::HeaderName) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-}
-
-pub(crate) fn too_slow() -> String {
-    format!("it took longer than {} seconds", PATIENCE.as_secs())
-}
-
-/// What a failure means, with its deepest cause.
-fn told(error: &reqwest::Error) -> String {
-    if error.is_timeout() {
-        return too_slow();
-    }
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    cause.to_string()
-}
-
-/// The body, unless it is too large.
-async fn limited(mut response: reqwest::Response) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| told(&error))? {
-        if bytes.len() + chunk.len() > LARGEST {
-            return Err(format!("it is larger than {LARGEST} bytes"));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes)
 }
 
 /// Looks names up, and leaves out what is not public: the connection is made to what was checked, and to nothing else.
@@ -284,7 +290,7 @@ mod tests {
 
     #[test]
     fn addresses_that_are_written_in_odd_ways_are_seen_through() {
-        let fetcher = Fetcher::new(false).unwrap();
+        let fetcher = Fetcher::new(false, &Limits::default()).unwrap();
         let refused = [
             "http://127.0.0.1/",
             "http://2130706433/",
@@ -303,6 +309,7 @@ mod tests {
             assert!(fetcher.check(&Url::parse(address).unwrap()).is_err(), "{address}");
         }
         fetcher.check(&Url::parse("https://news.example/feed").unwrap()).unwrap();
-        Fetcher::new(true).unwrap().check(&Url::parse("http://127.0.0.1:8000/feed").unwrap()).unwrap();
+        let fetcher = Fetcher::new(true, &Limits::default()).unwrap();
+        fetcher.check(&Url::parse("http://127.0.0.1:8000/feed").unwrap()).unwrap();
     }
 }

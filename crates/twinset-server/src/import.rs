@@ -1,7 +1,10 @@
-//! Articles from files: jsonl as the API takes them, web pages, texts, feeds.
+//! Articles from files: jsonl as the API takes them, web pages, texts, feeds; compressed or not.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use twinset_io::read::open_text;
+use twinset_io::{Limits, inner_ending};
 
 use crate::article::Submission;
 use crate::feeds;
@@ -26,8 +29,6 @@ pub struct Imported {
 
 /// So many articles are handed on at a time.
 const TOGETHER: usize = 400;
-/// A line, or a file that is one article, has so many bytes.
-const LARGEST: u64 = 4 << 20;
 /// So many problems are told.
 const TOLD: usize = 10;
 
@@ -38,14 +39,22 @@ pub fn import(news: &News, path: &Path, mut progress: impl FnMut(u64)) -> Result
     for file in &files {
         let below = file.strip_prefix(path).ok().filter(|below| !below.as_os_str().is_empty());
         let name = below.unwrap_or(file.file_name().map_or(file, Path::new)).to_string_lossy().replace('\\', "/");
-        match ending(file) {
+        match ending(file).as_str() {
             "jsonl" | "ndjson" => lines(news, file, &mut imported, &mut progress)?,
-            "rss" | "atom" | "xml" => match feeds::take_in(news, &whole(file)?, &format!("file:///{name}")) {
+            "rss" | "atom" | "xml" => match whole(file, news.limits())?
+                .and_then(|bytes| feeds::take_in(news, &bytes, &format!("file:///{name}")))
+            {
                 Ok((_, new)) => imported.new += new,
                 Err(reason) => imported.refuse(format!("{}: {reason}", file.display())),
             },
             kind => {
-                let text = String::from_utf8_lossy(&whole(file)?).into_owned();
+                let text = match whole(file, news.limits())? {
+                    Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                    Err(reason) => {
+                        imported.refuse(format!("{}: {reason}", file.display()));
+                        continue;
+                    }
+                };
                 let url = format!("file:///{name}");
                 let title = Some(name.rsplit('/').next().unwrap_or(&name).to_owned());
                 let submission = match kind {
@@ -87,40 +96,36 @@ impl Imported {
 }
 
 fn lines(news: &News, file: &Path, imported: &mut Imported, progress: &mut impl FnMut(u64)) -> Result<()> {
-    let opened = std::fs::File::open(file).map_err(|error| unreadable(file, &error))?;
-    let mut reader = BufReader::new(opened);
+    let mut reader = BufReader::new(opened(file, news.limits())?);
+    let largest = news.limits().record;
     let (mut batch, mut line, mut number) = (Vec::new(), Vec::new(), 0u64);
     loop {
         line.clear();
         number += 1;
-        let length =
-            reader.by_ref().take(LARGEST).read_until(b'\n', &mut line).map_err(|error| unreadable(file, &error))?;
-        if length as u64 == LARGEST {
-            imported.refuse(format!(
-                "{}, line {number}: it is longer than {LARGEST} bytes; nothing after it was read",
-                file.display()
-            ));
-            line.clear();
-        }
         let place = || format!("{}, line {number}", file.display());
-        if !line.trim_ascii().is_empty() {
+        let fail = |error| unreadable(file, &error);
+        let length = reader.by_ref().take(largest + 1).read_until(b'\n', &mut line).map_err(fail)?;
+        if line.strip_suffix(b"\n").unwrap_or(&line).len() as u64 > largest {
+            imported.refuse(format!("{}: {}", place(), too_large(largest)));
+            reader.skip_until(b'\n').map_err(fail)?;
+        } else if !line.trim_ascii().is_empty() {
             match serde_json::from_slice::<Submission>(&line) {
                 Ok(submission) => batch.push((place(), submission)),
                 Err(error) => imported.refuse(format!("{}: {error}", place())),
             }
         }
-        let is_over = length == 0 || length as u64 == LARGEST;
-        if batch.len() >= TOGETHER || is_over {
+        if batch.len() >= TOGETHER || length == 0 {
             imported.take(news, std::mem::take(&mut batch), progress)?;
         }
-        if is_over {
+        if length == 0 {
             return Ok(());
         }
     }
 }
 
-fn ending(path: &Path) -> &str {
-    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
+/// The ending of a file, before that of its compression.
+fn ending(path: &Path) -> String {
+    inner_ending(path).unwrap_or_default()
 }
 
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
@@ -129,7 +134,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
         if !path.exists() {
             return Err(Error::Usage(format!("--import {}: there is no such file or folder", path.display())));
         }
-        if !KNOWN.contains(&ending(path)) {
+        if !KNOWN.contains(&ending(path).as_str()) {
             return Err(Error::Usage(format!("--import {}: {} can be taken in", path.display(), KNOWN.join(", "))));
         }
         return Ok(vec![path.to_owned()]);
@@ -143,18 +148,27 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
     for entry in entries {
         if entry.is_dir() && !entry.is_symlink() {
             found.extend(files(&entry)?);
-        } else if entry.is_file() && KNOWN.contains(&ending(&entry)) {
+        } else if entry.is_file() && KNOWN.contains(&ending(&entry).as_str()) {
             found.push(entry);
         }
     }
     Ok(found)
 }
 
-fn whole(file: &Path) -> Result<Vec<u8>> {
+/// All bytes of a file, or why these are too many.
+fn whole(file: &Path, limits: &Limits) -> Result<Result<Vec<u8>, String>> {
     let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).map_err(|error| unreadable(file, &error))?;
-    opened.take(LARGEST).read_to_end(&mut bytes).map_err(|error| unreadable(file, &error))?;
-    Ok(bytes)
+    let read = opened(file, limits)?.take(limits.record + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(file, &error))?;
+    Ok(if bytes.len() as u64 > limits.record { Err(too_large(limits.record)) } else { Ok(bytes) })
+}
+
+fn too_large(largest: u64) -> String {
+    format!("it is longer than {largest} bytes; --max-record allows more")
+}
+
+fn opened(file: &Path, limits: &Limits) -> Result<impl Read> {
+    open_text(file, limits).map_err(|error| Error::Usage(error.to_string()))
 }
 
 fn unreadable(file: &Path, error: &std::io::Error) -> Error {

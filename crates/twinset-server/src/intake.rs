@@ -1,5 +1,6 @@
 //! From what was submitted to what is kept: checked, cleaned, with its entities.
 
+use twinset_io::Limits;
 use url::Url;
 
 use crate::article::{Entity, Moment, Submission, shortened};
@@ -8,23 +9,17 @@ use crate::extract::{Extractor, markup, tidy};
 use crate::store::NewArticle;
 use crate::{Error, Result};
 
-/// The longest parts of an article, in bytes.
-const LONGEST_URL: usize = 2000;
-const LONGEST_TITLE: usize = 1000;
-const LONGEST_SOURCE: usize = 200;
-const LONGEST_TEXT: usize = 1 << 20;
-
 /// Understands a submission.
-pub(crate) fn article(submission: Submission, extractor: &Extractor) -> Result<NewArticle> {
+pub(crate) fn article(submission: Submission, extractor: &Extractor, limits: &Limits) -> Result<NewArticle> {
     let Submission { url, title, text, published, source, turtle, json_ld, html } = submission;
-    let url = address(&url)?;
-    let page = html.map(|html| markup::understand(&html, &url)).transpose()?;
+    let url = address(&url, limits)?;
+    let page = html.map(|html| markup::understand(&html, &url, limits)).transpose()?;
     let mut triples = Vec::new();
     if let Some(turtle) = turtle {
-        triples.extend(graph::turtle(&turtle, &url)?);
+        triples.extend(graph::turtle(&turtle, &url, limits)?);
     }
     if let Some(json_ld) = json_ld {
-        triples.extend(graph::json_ld(&json_ld, &url)?);
+        triples.extend(graph::json_ld(&json_ld, &url, limits)?);
     }
     let told = graph::told(&triples);
     let (page_title, page_text, of_page) =
@@ -40,9 +35,9 @@ pub(crate) fn article(submission: Submission, extractor: &Extractor) -> Result<N
     let source = given(source).or(given(told.source)).or(given(of_page.source));
     let source = source.map_or_else(|| host(&url), |source| source.trim().to_owned());
     for (name, part, longest) in
-        [("title", &title, LONGEST_TITLE), ("source", &source, LONGEST_SOURCE), ("text", &text, LONGEST_TEXT)]
+        [("title", &title, limits.title), ("source", &source, limits.source), ("text", &text, limits.text)]
     {
-        if part.len() > longest {
+        if part.len() as u64 > longest {
             return Err(Error::Request(format!("`{name}` has {} bytes, and at most {longest} are kept", part.len())));
         }
     }
@@ -52,15 +47,16 @@ pub(crate) fn article(submission: Submission, extractor: &Extractor) -> Result<N
         (None, told) => told.and_then(|told| Moment::parse(told.trim()).ok()),
     };
     let entities: Vec<Entity> = told.entities.into_iter().chain(of_page.entities).collect();
-    let entities = if entities.is_empty() { extractor.entities(&title, &text)? } else { tidy(entities) };
+    let entities =
+        if entities.is_empty() { extractor.entities(&title, &text)? } else { tidy(entities, limits.entities) };
     Ok(NewArticle { url, title, text, published, source, entities })
 }
 
 /// An address as it is kept.
-pub(crate) fn address(text: &str) -> Result<String> {
+pub(crate) fn address(text: &str, limits: &Limits) -> Result<String> {
     let broken = |reason: String| Error::Request(format!("`url`: `{}` is {reason}", shortened(text)));
-    if text.len() > LONGEST_URL {
-        return Err(broken(format!("longer than {LONGEST_URL} bytes")));
+    if text.len() as u64 > limits.url {
+        return Err(broken(format!("longer than {} bytes", limits.url)));
     }
     let mut url = Url::parse(text.trim()).map_err(|error| broken(format!("no address: {error}")))?;
     url.set_fragment(None);
@@ -92,7 +88,7 @@ mod tests {
     use super::*;
 
     fn extractor() -> Extractor {
-        Extractor::new(None).unwrap()
+        Extractor::new(None, &Limits::default()).unwrap()
     }
 
     fn submission(url: &str, text: &str) -> Submission {
@@ -104,7 +100,7 @@ mod tests {
         let mut given = submission("https://www.Post.example/a#top", "  One \t two\r\n\r\n\r\n\r\nthree\u{7} ");
         given.title = Some(" A\n title ".to_owned());
         given.published = Some("2026-03-01".to_owned());
-        let article = article(given, &extractor()).unwrap();
+        let article = article(given, &extractor(), &Limits::default()).unwrap();
         assert_eq!(article.url, "https://www.post.example/a");
         assert_eq!((article.title.as_str(), article.text.as_str()), ("A title", "One two\n\nthree"));
         assert_eq!(
@@ -115,13 +111,14 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_with_a_reason() {
-        let refused = |submission: Submission| article(submission, &extractor()).unwrap_err().to_string();
+        let limits = Limits::default();
+        let refused = |submission: Submission| article(submission, &extractor(), &limits).unwrap_err().to_string();
         assert!(refused(submission("not an address", "x")).contains("is no address"));
         assert!(refused(submission("https://a.example", " ")).contains("needs a `text`"));
         let mut late = submission("https://a.example", "x");
         late.published = Some("yesterday".to_owned());
         assert!(refused(late).contains("is no date"));
-        let long = submission("https://a.example", &"x ".repeat(LONGEST_TEXT));
+        let long = submission("https://a.example", &"x ".repeat(limits.text as usize));
         assert!(refused(long).contains("at most"));
     }
 }

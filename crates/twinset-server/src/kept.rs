@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use twinset_io::Limits;
+
 use crate::compared::{Compare, Comparer};
 use crate::labels::Labels;
 use crate::options::ServeOptions;
@@ -15,6 +17,7 @@ pub(crate) struct Kept {
     pub(crate) labels: Labels,
     pub(crate) text: TextIndex,
     pub(crate) comparer: Comparer,
+    pub(crate) limits: Limits,
 }
 
 /// The setting that names the label index that has heard of everything.
@@ -43,8 +46,8 @@ impl Kept {
             return Err(Error::Usage(reason));
         }
         let labels = Labels::open(options, &folder.join("labels"))?;
-        let kept =
-            Self { store, labels, text: TextIndex::open(&folder.join("text"))?, comparer: Comparer::new(compare)? };
+        let (text, comparer) = (TextIndex::open(&folder.join("text"))?, Comparer::new(compare)?);
+        let kept = Self { store, labels, text, comparer, limits: options.limits.clone() };
         if kept.text.last_change() > kept.store.read(|reading| reading.last_change())? {
             let reason = "the indexes know more than the articles, which were restored from a backup; \
                           remove the folders `text` and `labels` beside them, which are made again";

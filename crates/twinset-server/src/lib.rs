@@ -3,6 +3,8 @@
 //! [`News`] is the service without HTTP. SQLite holds the truth ; the label index and the full-text index follow from
 //! it, and are brought up to date when the service starts.
 #![warn(missing_docs)]
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod article;
 mod compared;

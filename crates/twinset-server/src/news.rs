@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::Serialize;
+use twinset_io::Limits;
 use utoipa::ToSchema;
 
 use crate::article::{Article, Entity, Head, Moment, Submission};
@@ -188,23 +189,17 @@ pub struct Search {
     pub count: usize,
 }
 
-/// A search takes so long at most.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// So many articles are looked at until enough stories are found.
-const MOST_HITS: usize = 2000;
-/// And so many at a time.
+/// So many articles are looked at at a time, until enough stories are found.
 const HITS: usize = 50;
 /// Among so many of the newest articles the hottest stories are sought.
 const HOT: usize = 500;
-/// So many similar articles are shown.
-const SIMILAR: usize = 200;
 /// So many entities are shown.
 const CLOUD: usize = 40;
 
 impl News {
     /// Opens a folder, or makes everything in an empty one.
     pub fn open(folder: &Path, options: &ServeOptions) -> Result<Self> {
-        let extractor = Extractor::new(options.extractor.as_deref())?;
+        let extractor = Extractor::new(options.extractor.as_deref(), &options.limits)?;
         let kept = Arc::new(Kept::open(folder, options)?);
         let (writer, thread) = Writer::start(kept.clone());
         Ok(Self {
@@ -215,6 +210,11 @@ impl News {
             window: options.window_days,
             retention: (options.keep_days, options.keep_count),
         })
+    }
+
+    /// What is too much.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.kept.limits
     }
 
     fn writer(&self) -> Result<Writer> {
@@ -237,7 +237,7 @@ impl News {
     }
 
     fn prepared(&self, submission: Submission) -> Result<Order> {
-        let article = intake::article(submission, &self.extractor)?;
+        let article = intake::article(submission, &self.extractor, self.limits())?;
         let terms = self.kept.comparer.terms(&article.title, &article.text, &article.entities)?;
         let labelled = self.kept.labels.label(terms);
         Ok(Order::Put(Box::new(article), labelled))
@@ -294,13 +294,14 @@ impl News {
     }
 
     fn stories<'a>(&'a self, reading: &'a Reading<'a>, asked: Asked) -> Result<Stories<'a>> {
-        let (has_verdicts, deadline) = (reading.has_verdicts()?, Instant::now() + PATIENCE);
-        Ok(Stories { reading, labels: &self.kept.labels, asked, window: self.window, has_verdicts, deadline })
+        let deadline = Instant::now() + Duration::from_secs(self.limits().search_time);
+        let (has_verdicts, most) = (reading.has_verdicts()?, self.limits().story as usize);
+        Ok(Stories { reading, labels: &self.kept.labels, asked, window: self.window, has_verdicts, most, deadline })
     }
 
     /// The stories of a search.
     pub fn search(&self, search: &Search) -> Result<Found> {
-        let asking = self.kept.text.ask(&search.text)?;
+        let asking = self.kept.text.ask(&search.text, self.limits())?;
         self.kept.store.read(|reading| {
             let stories = self.stories(reading, search.asked)?;
             let needed = search.skip + search.count + 1;
@@ -308,7 +309,8 @@ impl News {
             let mut groups: Vec<(BTreeSet<i64>, Vec<i64>)> = Vec::new();
             let mut group_of: HashMap<i64, usize> = HashMap::new();
             let (mut total, mut looked) = (0, 0);
-            let (at_a_time, most) = if search.hot { (HOT, HOT) } else { (HITS, MOST_HITS) };
+            let most = self.limits().hits as usize;
+            let (at_a_time, most) = if search.hot { (HOT.min(most), HOT.min(most)) } else { (HITS.min(most), most) };
             while looked < most && (search.hot || groups.len() < needed) {
                 let hits = asking.hits(looked, at_a_time)?;
                 total = hits.total;
@@ -378,7 +380,8 @@ impl News {
     pub fn similar_to(&self, id: i64, asked: Asked) -> Result<Vec<Similar>> {
         self.kept.store.read(|reading| {
             reading.article(id)?;
-            similar(reading, self.kept.labels.similar_to(id, &asked.query())?)
+            let found = self.kept.labels.similar_to(id, &asked.query())?;
+            similar(reading, found.into_iter().take(self.limits().similar as usize))
         })
     }
 
@@ -387,7 +390,7 @@ impl News {
         let entities = self.extractor.entities(title, text)?;
         let terms = self.kept.comparer.terms(title, text, &entities)?;
         let found = self.kept.labels.similar(&terms, &asked.query())?;
-        self.kept.store.read(|reading| similar(reading, found))
+        self.kept.store.read(|reading| similar(reading, found.into_iter().take(self.limits().similar as usize)))
     }
 
     /// Two articles beside each other.
@@ -454,9 +457,9 @@ impl Drop for News {
     }
 }
 
-fn similar(reading: &Reading<'_>, found: Vec<(i64, f64)>) -> Result<Vec<Similar>> {
-    let mut articles = Vec::with_capacity(found.len());
-    for (id, similarity) in found.into_iter().take(SIMILAR) {
+fn similar(reading: &Reading<'_>, found: impl IntoIterator<Item = (i64, f64)>) -> Result<Vec<Similar>> {
+    let mut articles = Vec::new();
+    for (id, similarity) in found {
         articles.extend(reading.head(id)?.map(|article| Similar { article, similarity }));
     }
     Ok(articles)

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use twinset_io::Limits;
 
 use crate::compared::Compare;
 
@@ -59,6 +60,9 @@ pub struct ServeOptions {
     /// A file with two lines, `read KEY` and `write KEY`, of at least 16 characters each
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Security"))]
     pub key_file: Option<PathBuf>,
+    /// What is too much.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub limits: Limits,
 }
 
 impl Default for ServeOptions {
@@ -80,6 +84,7 @@ impl Default for ServeOptions {
             trees: None,
             bits: None,
             key_file: None,
+            limits: Limits::default(),
         }
     }
 }

@@ -22,7 +22,8 @@ pub fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
     ready: impl FnOnce(std::net::SocketAddr),
 ) -> Result<()> {
-    let keys = options.key_file.as_deref().map(Keys::read).transpose()?;
+    let sessions = options.limits.sessions as usize;
+    let keys = options.key_file.as_deref().map(|path| Keys::read(path, sessions)).transpose()?;
     if keys.is_none() && !options.listen.ip().is_loopback() {
         let reason = format!(
             "--listen {}: others could read and write everything; name a --key-file, or listen on 127.0.0.1",

@@ -61,8 +61,6 @@ impl Asked {
 pub(crate) const LEAST: f64 = 0.5;
 pub(crate) const LEAST_PROBABILITY: f64 = 0.5;
 pub(crate) const MOST_PROBABILITY: f64 = 0.99;
-/// A story has so many articles at most; more are not looked for.
-pub(crate) const MOST: usize = 200;
 
 /// Finds the stories of articles in one state of everything.
 pub(crate) struct Stories<'a> {
@@ -73,6 +71,8 @@ pub(crate) struct Stories<'a> {
     pub(crate) window: Option<u32>,
     /// Whether a reader said anything at all.
     pub(crate) has_verdicts: bool,
+    /// A story has so many articles; more are not looked for.
+    pub(crate) most: usize,
     pub(crate) deadline: Instant,
 }
 
@@ -111,7 +111,7 @@ impl Stories<'_> {
             for (other, similarity) in neighbours {
                 let known = pairs.entry(pair(article, other)).or_insert(similarity);
                 *known = known.max(similarity);
-                if members.len() < MOST && members.insert(other) {
+                if members.len() < self.most && members.insert(other) {
                     open.push(other);
                 }
             }
@@ -123,7 +123,7 @@ impl Stories<'_> {
     fn neighbours(&self, id: i64) -> Result<Vec<(i64, f64)>> {
         if self.asked.is_kept() {
             let least = self.asked.min_sim.as_f64();
-            return self.reading.links(id, least, MOST);
+            return self.reading.links(id, least, self.most);
         }
         let mut found = self.labels.similar_to(id, &self.asked.query())?;
         // What was taken out a moment ago may still be labelled.

@@ -16,6 +16,7 @@ use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RemoveLongFilter, SimpleTokenizer, Stemmer, TextAnalyzer,
 };
 use tantivy::{DocAddress, Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, Term};
+use twinset_io::Limits;
 
 use crate::article::Moment;
 use crate::store::Change;
@@ -77,9 +78,6 @@ const ANALYZER: &str = "news";
 const MEMORY: usize = 32 << 20;
 /// Segments with fewer articles are alike to the merging.
 const SMALL: u32 = 64;
-/// A query may have so many characters, and brackets in brackets.
-const LONGEST: usize = 1000;
-const DEEPEST: usize = 16;
 /// A snippet has so many characters.
 const SNIPPET: usize = 220;
 
@@ -163,9 +161,9 @@ impl TextIndex {
     }
 
     /// Understands what is sought.
-    pub(crate) fn ask(&self, query: &TextQuery) -> Result<Asking> {
+    pub(crate) fn ask(&self, query: &TextQuery, limits: &Limits) -> Result<Asking> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let parsed = (!query.words.trim().is_empty()).then(|| self.parse(&query.words)).transpose()?;
+        let parsed = (!query.words.trim().is_empty()).then(|| self.parse(&query.words, limits)).transpose()?;
         let (words, notes) = parsed.map_or((None, Vec::new()), |(words, notes)| (Some(words), notes));
         if let Some(words) = &words {
             clauses.push((Occur::Must, words.box_clone()));
@@ -199,11 +197,11 @@ impl TextIndex {
     }
 
     /// Understands as much of the words as can be, and tells what cannot.
-    fn parse(&self, words: &str) -> Result<(Box<dyn Query>, Vec<String>)> {
-        if words.chars().count() > LONGEST {
-            return Err(Error::Request(format!("a search may have {LONGEST} characters; leave some words out")));
+    fn parse(&self, words: &str, limits: &Limits) -> Result<(Box<dyn Query>, Vec<String>)> {
+        if words.chars().count() as u64 > limits.query {
+            return Err(Error::Request(format!("a search may have {} characters; leave some words out", limits.query)));
         }
-        let (mut depth, mut deepest) = (0usize, 0);
+        let (mut depth, mut deepest) = (0u64, 0);
         for byte in words.bytes() {
             match byte {
                 b'(' => depth += 1,
@@ -213,9 +211,9 @@ impl TextIndex {
             deepest = deepest.max(depth);
         }
         let mut notes = Vec::new();
-        let plain = (deepest > DEEPEST).then(|| words.replace(['(', ')'], " "));
+        let plain = (deepest > limits.query_depth).then(|| words.replace(['(', ')'], " "));
         if plain.is_some() {
-            notes.push(format!("brackets lie more than {DEEPEST} deep in each other, and were left out"));
+            notes.push(format!("brackets lie more than {} deep in each other, and were left out", limits.query_depth));
         }
         let mut parser = QueryParser::for_index(&self.index, vec![self.fields.text]);
         parser.set_conjunction_by_default();

@@ -15,7 +15,6 @@ use crate::compared::shared;
 use crate::kept::Kept;
 use crate::labels::kept_query;
 use crate::store::{Change, NewArticle};
-use crate::stories::MOST;
 use crate::{Error, Result};
 
 /// What is to be changed.
@@ -218,7 +217,7 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
         let mut ids: Vec<i64> = Vec::new();
         for (own, links) in new.iter().zip(&links) {
             let id = writing.put(&own.article)?;
-            for &(other, similarity) in links.iter().take(MOST) {
+            for &(other, similarity) in links.iter().take(kept.limits.story as usize) {
                 // What is labelled may be an older text, or be gone already.
                 let is_older = own.old == Some(other) || ids.contains(&other);
                 if !is_older && writing.reading().published(other)?.is_some() {

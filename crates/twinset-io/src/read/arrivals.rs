@@ -97,14 +97,7 @@ impl<'a> Parser<'a> {
     }
 
     fn know(&mut self, fields: Fields) {
-        let largest = self.options.max_record.bytes();
-        self.source = Some(Arc::new(Source {
-            name: self.name.clone(),
-            format: self.format,
-            fields,
-            largest,
-            page: self.options.page,
-        }));
+        self.source = Some(Source::new(self.name.clone(), self.format, fields, self.options));
     }
 
     /// Learns the fields from the header, unless this is a byte order mark or a blank line.
@@ -140,7 +133,7 @@ impl<'a> Parser<'a> {
     /// The text of a record, or what is wrong with it.
     fn text(&mut self, bytes: &[u8]) -> Result<Result<String, Bad>> {
         if bytes.is_empty() {
-            return Ok(Err(too_long(self.line, self.options.max_record.bytes(), b"")));
+            return Ok(Err(too_long(self.line, self.options.limits.record, b"")));
         }
         let record = match self.decode(bytes) {
             Ok(record) => record,

@@ -10,7 +10,7 @@ use super::delimited::Rows;
 use super::fields::Fields;
 use super::pages::{self, Page};
 use super::warc::Archived;
-use super::{Described, Format, PageText, jsonl, lines, parquet};
+use super::{Described, Format, PageText, ReadOptions, jsonl, lines, parquet};
 use crate::error::Place;
 
 /// Records of one file that lie next to each other, not parsed yet.
@@ -32,6 +32,16 @@ pub(super) struct Source {
     pub(super) largest: u64,
     /// What is compared of web pages.
     pub(super) page: PageText,
+    /// How deep their elements may lie in each other.
+    pub(super) page_depth: u64,
+}
+
+impl Source {
+    /// Of a file that is called so.
+    pub(super) fn new(name: String, format: Format, fields: Fields, options: &ReadOptions) -> Arc<Self> {
+        let ReadOptions { limits, page, .. } = options;
+        Arc::new(Self { name, format, fields, largest: limits.record, page: *page, page_depth: limits.page_depth })
+    }
 }
 
 pub(super) enum Payload {
@@ -104,16 +114,16 @@ impl Block {
             Payload::Rows(rows) => rows.parse(&self.source.fields, self.source.largest),
             Payload::Pages(pages) => {
                 let pages = pages.iter().zip(self.first_line..);
-                pages.map(|(page, line)| pages::parse(page, line, &self.source.fields, self.source.page)).collect()
+                pages.map(|(page, line)| pages::parse(page, line, &self.source)).collect()
             }
             Payload::Resources(described, positions) => {
                 let numbered = positions.clone().zip(self.first_line..);
                 numbered.map(|(at, number)| described.record(at, number, self.source.largest)).collect()
             }
             Payload::Archived(records) => {
-                let Source { fields, page: how, largest, .. } = &*self.source;
                 let parse = |record: &Archived| {
-                    record.page(*largest).and_then(|page| pages::parse(&page, record.number, fields, *how))
+                    let page = record.page(self.source.largest)?;
+                    pages::parse(&page, record.number, &self.source)
                 };
                 records.iter().map(parse).collect()
             }

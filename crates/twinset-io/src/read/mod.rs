@@ -39,4 +39,5 @@ pub use rdf::{BlankNodes, Literals, RdfOptions, Resources};
 pub(crate) use rdf::{Described, describe, for_each_quad};
 pub(crate) use reader::{BadRecords, for_each_block, format_of, parquet_file};
 pub(crate) use rejects::Rejects;
+pub use stream::open_text;
 pub(crate) use warc::{Archive, Entry, archive_failure};

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use twinset::{StopWords, TokenOptions};
 
 use super::{Format, RdfOptions};
-use crate::{ByteSize, Error, Result};
+use crate::{Error, Limits, Result};
 
 /// How files become records.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ReadOptions {
@@ -39,12 +39,9 @@ pub struct ReadOptions {
     /// Go on without bad records, and write them to FILE (csv) with their place and the reason
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Input"))]
     pub rejects: Option<PathBuf>,
-    /// The largest record
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = LARGEST_RECORD, help_heading = "Input"))]
-    pub max_record: ByteSize,
-    /// The most that a compressed file may unpack to
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = LARGEST_UNPACKED, help_heading = "Input"))]
-    pub max_unpacked: ByteSize,
+    /// What is too much.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub limits: Limits,
     /// How RDF becomes records.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", command(flatten))]
@@ -79,27 +76,6 @@ impl FromStr for PageText {
             "main" => Ok(Self::Main),
             "text" => Ok(Self::Text),
             _ => Err(format!("`{text}` is no part of a page: main or text")),
-        }
-    }
-}
-
-const LARGEST_UNPACKED: ByteSize = ByteSize::new(64 << 30);
-const LARGEST_RECORD: ByteSize = ByteSize::new(64 << 20);
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            format: None,
-            id: None,
-            text: Vec::new(),
-            delimiter: None,
-            no_header: false,
-            encoding: None,
-            rejects: None,
-            page: PageText::default(),
-            max_record: LARGEST_RECORD,
-            max_unpacked: LARGEST_UNPACKED,
-            rdf: RdfOptions::default(),
         }
     }
 }

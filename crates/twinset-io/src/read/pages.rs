@@ -8,8 +8,7 @@ use dom_smoothie::{Config, Readability, TextMode};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memmem;
 
-use super::block::{Bad, Record};
-use super::fields::Fields;
+use super::block::{Bad, Record, Source};
 use super::options::PageText;
 use crate::guard::guarded;
 
@@ -34,26 +33,27 @@ pub(super) enum PageKind {
     Plain,
 }
 
-/// Elements may lie so deep in each other. Browsers stop at 512.
-const DEEPEST: usize = 1000;
 /// How many bytes are searched for a declared encoding.
 const DECLARATION: usize = 4096;
 
 /// Finds the title and the text of a page.
-pub(super) fn parse(page: &Page, line: u64, fields: &Fields, how: PageText) -> Result<Record<'static>, Bad> {
+pub(super) fn parse(page: &Page, line: u64, source: &Source) -> Result<Record<'static>, Bad> {
+    let Source { fields, page: how, page_depth, .. } = source;
     let bad = |reason: String| Bad::new(line, None, reason, page.url.as_bytes());
     let html = decode(page);
     if page.kind == PageKind::Plain {
         return fields.record(&[Cow::Owned(page.url.clone()), Cow::Borrowed(""), Cow::Owned(html.into_owned())], line);
     }
-    let (title, text) = title_and_text(&html, how).map_err(bad)?;
+    let (title, text) = title_and_text(&html, *how, *page_depth).map_err(bad)?;
     fields.record(&[Cow::Owned(page.url.clone()), Cow::Owned(title), Cow::Owned(text)], line)
 }
 
-/// The title and the text of a page; the reason if it cannot be understood.
-pub fn title_and_text(html: &str, how: PageText) -> Result<(String, String), String> {
-    if let Some(depth) = Some(depth(html)).filter(|&depth| depth > DEEPEST) {
-        return Err(format!("the page's elements lie {depth} deep in each other, and at most {DEEPEST} are read"));
+/// The title and the text of a page whose elements may lie so deep in each other; the reason if it cannot be understood.
+pub fn title_and_text(html: &str, how: PageText, deepest: u64) -> Result<(String, String), String> {
+    if let Some(depth) = Some(depth(html)).filter(|&depth| depth as u64 > deepest) {
+        return Err(format!(
+            "the page's elements lie {depth} deep in each other, and at most {deepest} are read; --limit page-depth={depth} allows more"
+        ));
     }
     // Pages are what anybody may have written.
     guarded(|| extract(html, how)).ok_or_else(|| "the page cannot be understood".to_owned())

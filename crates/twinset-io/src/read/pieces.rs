@@ -61,7 +61,7 @@ pub(crate) fn for_each_piece(
         Piece::End(bytes) if is_wide => visit(Piece::End(&widened(bytes, encoding))),
         piece => visit(piece),
     };
-    let largest = usize::try_from(options.max_record.bytes()).unwrap_or(usize::MAX);
+    let largest = usize::try_from(options.limits.record).unwrap_or(usize::MAX);
     let cut = match format {
         Format::Csv => rows(stream, largest, delimiter(format, path, options)?, options.no_header, &mut visit),
         _ => lines(stream, largest, &mut visit, |line, number| match format {
@@ -79,7 +79,7 @@ pub(crate) fn for_each_piece(
 /// All bytes of a file, decompressed, or a little more than the largest record allowed.
 pub(crate) fn whole_file(file: &InputFile, options: &ReadOptions, run: &Run) -> Result<Vec<u8>> {
     let (stream, _, mut bytes) = stream::open_raw(file, None, options, run)?;
-    let read = stream.take(options.max_record.bytes().saturating_add(1)).read_to_end(&mut bytes);
+    let read = stream.take(options.limits.record.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(|error| Error::file(&file.path, stream::read_failure(&error)))?;
     Ok(bytes)
 }

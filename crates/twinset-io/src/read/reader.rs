@@ -215,9 +215,7 @@ impl<'a> Reader<'a> {
         let described = Arc::new(described);
         for (number, ((place, file), bad)) in files.into_iter().zip(rejected).enumerate() {
             let format = format_of(&file, self.options)?;
-            let (largest, page) = (self.options.max_record.bytes(), self.options.page);
-            let fields = Fields::by_name(&self.wanted);
-            let source = Arc::new(Source { name: file.title(), format, fields, largest, page });
+            let source = Source::new(file.title(), format, Fields::by_name(&self.wanted), self.options);
             let first = Block {
                 source: source.clone(),
                 first_line: 1,
@@ -235,13 +233,13 @@ impl<'a> Reader<'a> {
         let (path, name) = (&input.path, input.title());
         let format = format_of(input, self.options)?;
         let delimiter = delimiter(format, path, self.options)?;
-        let largest = self.options.max_record.bytes();
+        let largest = self.options.limits.record;
         if format == Format::Parquet {
             let (batches, fields) = match &input.table {
                 Some(table) => parquet::of_table(table.clone(), &name, &self.wanted)?,
                 None => parquet::open(path, parquet_file(input, self.run)?, &self.wanted)?,
             };
-            let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
+            let source = Source::new(name, format, fields, self.options);
             return Ok(OpenFile {
                 path: path.to_owned(),
                 source,
@@ -253,7 +251,7 @@ impl<'a> Reader<'a> {
         let encoding = self.options.encoding.as_deref().map(stream::encoding).transpose()?;
         if format == Format::Html {
             let fields = Fields::in_header(&self.wanted, &pages::FIELDS, delimiter, &name)?;
-            let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
+            let source = Source::new(name, format, fields, self.options);
             let bytes = whole_file(input, self.options, self.run)?;
             let (pages, bad) = match bytes.len() as u64 > largest {
                 true => (Vec::new(), vec![too_long(1, largest, path.display().to_string().as_bytes())]),
@@ -266,7 +264,7 @@ impl<'a> Reader<'a> {
         }
         if format == Format::Warc {
             let fields = Fields::in_header(&self.wanted, &pages::FIELDS, delimiter, &name)?;
-            let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
+            let source = Source::new(name, format, fields, self.options);
             let cutter = Cutter::Archive(Box::new(Archive::open(input, self.options, self.run)?));
             return Ok(OpenFile { path: path.to_owned(), source, cutter, first: None, next_row: 1 });
         }
@@ -328,7 +326,7 @@ impl<'a> Reader<'a> {
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
         };
-        let source = Arc::new(Source { name, format, fields, largest, page: self.options.page });
+        let source = Source::new(name, format, fields, self.options);
         let first = Some(Block { source: source.clone(), first_line, payload, bad: Vec::new() });
         Ok(OpenFile { path: path.to_owned(), source, cutter, first, next_row: 1 })
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::Path;
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use twinset::Run;
@@ -9,9 +10,15 @@ use twinset::Run;
 use super::ReadOptions;
 use super::inputs::InputFile;
 use crate::compression::Compression;
-use crate::{Error, Result};
+use crate::{Error, Limits, Result};
 
 pub(super) type Stream = Box<dyn Read + Send>;
+
+/// Opens a file as UTF-8, decompressed, within the limits.
+pub fn open_text(path: &Path, limits: &Limits) -> Result<Box<dyn Read + Send>> {
+    let options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
+    open(&InputFile::new(path.to_owned(), None), None, &options, &Run::default())
+}
 
 /// Opens a file, or standard input, as UTF-8.
 pub(super) fn open(
@@ -54,7 +61,7 @@ pub(super) fn open_raw(
     };
     let plain: Stream = match compression {
         None => plain,
-        Some(_) => Box::new(Unpacked { inner: plain, left: options.max_unpacked.bytes() }),
+        Some(_) => Box::new(Unpacked { inner: plain, left: options.limits.unpacked }),
     };
     after_mark(plain, encoding).map_err(|error| Error::file(path, read_failure(&error)))
 }

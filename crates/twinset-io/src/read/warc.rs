@@ -69,7 +69,7 @@ impl Archive {
         let stream = Unseekable { inner: stream, position: 0, last_bytes: last_bytes.clone() };
         let mut record = WarcRecord::new();
         record.attach_reader(BufReader::with_capacity(1 << 18, stream));
-        let largest = options.max_record.bytes();
+        let largest = options.limits.record;
         let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?;
         Ok(Self { record, body: Vec::new(), rest: 0, number: 0, largest, encoding, last_bytes, ended: false })
     }

@@ -11,8 +11,6 @@ use super::stream::{self, Stream};
 const PROLOG: usize = 64 << 10;
 /// How much of it is read to find the declaration.
 const DECLARATION: u64 = 1 << 10;
-/// The longest entity.
-pub(super) const LONGEST_ENTITY: usize = 256;
 
 /// A document as the parser wants it.
 pub(super) struct Document {
@@ -25,8 +23,8 @@ pub(super) struct Document {
 /// What becomes of a document that declares entities.
 #[derive(Clone, Copy)]
 pub(super) enum Entities {
-    /// They may be few and short.
-    Allowed,
+    /// They may be few, and so many bytes long.
+    Allowed { longest: u64 },
     /// It is refused, with what to do.
     Refused { remedy: &'static str },
 }
@@ -104,9 +102,12 @@ fn check_entities(start: &[u8], entities: Entities) -> io::Result<bool> {
     let refuse = |reason: &str| Err(io::Error::new(io::ErrorKind::InvalidData, reason.to_owned()));
     let (mut rest, mut found) = (start, false);
     while let Some(at) = find_entity(rest) {
-        if let Entities::Refused { remedy } = entities {
-            return refuse(&format!("it declares entities, which can grow without end; {remedy}"));
-        }
+        let longest = match entities {
+            Entities::Allowed { longest } => longest,
+            Entities::Refused { remedy } => {
+                return refuse(&format!("it declares entities, which can grow without end; {remedy}"));
+            }
+        };
         found = true;
         rest = &rest[at + KEYWORD.len()..];
         let Some(open) = rest.iter().position(|byte| b"\"'>".contains(byte)) else {
@@ -119,8 +120,11 @@ fn check_entities(start: &[u8], entities: Entities) -> io::Result<bool> {
         }
         let Some(length) = memchr::memchr(quote, &rest[open + 1..]) else { return refuse("an entity is never closed") };
         let value = &rest[open + 1..open + 1 + length];
-        if name.contains(&b'%') || value.contains(&b'&') || value.contains(&b'%') || length > LONGEST_ENTITY {
-            return refuse("an entity is made of others, or is longer than 256 bytes");
+        if name.contains(&b'%') || value.contains(&b'&') || value.contains(&b'%') {
+            return refuse("an entity is made of others");
+        }
+        if length as u64 > longest {
+            return refuse(&format!("an entity is longer than {longest} bytes; --limit entity={length} allows more"));
         }
         rest = &rest[open + 1 + length..];
     }

@@ -44,6 +44,7 @@ class ReadSettings(TypedDict, total=False):
     rejects: Path
     max_record: str
     max_unpacked: str
+    limit: str | list[str]
     resources: str
     ignore_predicate: str | list[str]
     map: Path
@@ -154,6 +155,7 @@ class ProfileSettings(TokenSettings, TableSettings, RunSettings, total=False):
     encoding: str
     max_record: str
     max_unpacked: str
+    limit: str | list[str]
     normalize: str
     null: str | list[str]
     empty_values: bool

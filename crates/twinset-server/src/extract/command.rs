@@ -10,6 +10,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
+use twinset_io::Limits;
 
 use crate::article::{Entity, EntityKind};
 use crate::{Error, Result};
@@ -17,11 +18,13 @@ use crate::{Error, Result};
 /// A program that runs as long as the service, and is started again when it fails.
 pub(super) struct Program {
     command: String,
+    allowed: Allowed,
     running: Mutex<Option<Running>>,
 }
 
 struct Running {
     child: Child,
+    patience: Duration,
     /// Lines to the program, which may not read them.
     input: SyncSender<Vec<u8>>,
     lines: Receiver<String>,
@@ -45,17 +48,25 @@ struct Named {
     kind: Option<EntityKind>,
 }
 
-/// It may take so long for an article, so much memory, and so many bytes for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
-const MEMORY_KILOBYTES: u64 = 2 << 20;
-const LONGEST: u64 = 1 << 20;
+/// What it may take: time for an article, memory, and bytes for an answer.
+#[derive(Clone, Copy)]
+struct Allowed {
+    time: Duration,
+    memory: u64,
+    answer: u64,
+}
 
 impl Program {
     /// Starts the program, to see whether it can be.
-    pub(super) fn start(command: &str) -> Result<Self> {
-        let running = Running::start(command)
+    pub(super) fn start(command: &str, limits: &Limits) -> Result<Self> {
+        let allowed = Allowed {
+            time: Duration::from_secs(limits.extractor_time),
+            memory: limits.extractor_memory,
+            answer: limits.extractor_answer,
+        };
+        let running = Running::start(command, allowed)
             .map_err(|error| Error::Usage(format!("--extractor {command}: it cannot be started: {error}")))?;
-        Ok(Self { command: command.to_owned(), running: Mutex::new(Some(running)) })
+        Ok(Self { command: command.to_owned(), allowed, running: Mutex::new(Some(running)) })
     }
 
     /// What the program says of an article.
@@ -63,7 +74,7 @@ impl Program {
         let mut place = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut running = match place.take() {
             Some(running) => running,
-            None => Running::start(&self.command).map_err(|error| error.to_string())?,
+            None => Running::start(&self.command, self.allowed).map_err(|error| error.to_string())?,
         };
         let answer = running.ask(&Question { title, text })?;
         *place = Some(running);
@@ -73,9 +84,9 @@ impl Program {
 }
 
 impl Running {
-    fn start(command: &str) -> std::io::Result<Self> {
+    fn start(command: &str, allowed: Allowed) -> std::io::Result<Self> {
         let mut child = Command::new("sh")
-            .args(["-c", &format!("ulimit -v {MEMORY_KILOBYTES}; {command}")])
+            .args(["-c", &format!("ulimit -v {}; {command}", allowed.memory >> 10)])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // What it starts itself is to end with it.
@@ -91,13 +102,14 @@ impl Running {
             let mut output = BufReader::new(output);
             loop {
                 let mut line = Vec::new();
-                let is_line = output.by_ref().take(LONGEST).read_until(b'\n', &mut line).is_ok() && !line.is_empty();
+                let is_line =
+                    output.by_ref().take(allowed.answer).read_until(b'\n', &mut line).is_ok() && !line.is_empty();
                 if !is_line || sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                     break;
                 }
             }
         });
-        Ok(Self { child, input: to_program, lines })
+        Ok(Self { child, patience: allowed.time, input: to_program, lines })
     }
 
     /// Asks, and waits for the answer. Who has failed once is not asked again.
@@ -108,7 +120,7 @@ impl Running {
             return Err("it said more than it was asked".to_owned());
         }
         self.input.try_send(line).map_err(|_| "it does not read".to_owned())?;
-        let answer = self.lines.recv_timeout(PATIENCE).map_err(|_| "it gave no answer in time".to_owned())?;
+        let answer = self.lines.recv_timeout(self.patience).map_err(|_| "it gave no answer in time".to_owned())?;
         serde_json::from_str(&answer).map_err(|error| format!("its answer cannot be read: {error}"))
     }
 }
@@ -135,7 +147,7 @@ mod tests {
     #[test]
     fn a_program_is_asked_and_started_again_when_it_fails() {
         let command = r#"while read line; do case "$line" in *secret*) exit 1;; esac; echo '{"entities": [{"name": "Ada", "kind": "person"}, {"name": "X"}]}'; done"#;
-        let program = Program::start(command).unwrap();
+        let program = Program::start(command, &Limits::default()).unwrap();
         let expected = [("Ada", EntityKind::Person), ("X", EntityKind::Other)];
         let ask = |text: &str| {
             let found = program.entities("t", text);
@@ -150,7 +162,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_no_json_is_told() {
-        let program = Program::start("while read line; do echo nonsense; done").unwrap();
+        let program = Program::start("while read line; do echo nonsense; done", &Limits::default()).unwrap();
         assert!(program.entities("t", "x").unwrap_err().contains("cannot be read"));
     }
 }

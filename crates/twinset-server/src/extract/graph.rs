@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use oxrdf::{NamedOrBlankNode, Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfParser};
 use serde_json::Value;
+use twinset_io::Limits;
 
 use crate::article::{Entity, EntityKind};
 use crate::{Error, Result};
@@ -18,44 +19,39 @@ pub(crate) struct Told {
     pub(crate) source: Option<String>,
 }
 
-/// So many triples of an article are read.
-pub(super) const MOST: usize = 20_000;
-/// And so many bytes, with all names written out.
-const LARGEST: usize = 8 << 20;
-/// A name in a context has so many bytes.
-const LONGEST: usize = 2000;
-
 /// The triples of a text in Turtle.
-pub(crate) fn turtle(text: &str, base: &str) -> Result<Vec<Triple>> {
-    parse(RdfFormat::Turtle, text.as_bytes(), base).map_err(|reason| Error::Request(format!("turtle: {reason}")))
+pub(crate) fn turtle(text: &str, base: &str, limits: &Limits) -> Result<Vec<Triple>> {
+    parse(RdfFormat::Turtle, text.as_bytes(), base, limits)
+        .map_err(|reason| Error::Request(format!("turtle: {reason}")))
 }
 
 /// The triples of JSON-LD.
-pub(crate) fn json_ld(value: &Value, base: &str) -> Result<Vec<Triple>> {
+pub(crate) fn json_ld(value: &Value, base: &str, limits: &Limits) -> Result<Vec<Triple>> {
     if !value.is_object() && !value.is_array() {
         return Err(Error::Request(
             "json_ld: it is an object, or a list of them, not a text that holds one".to_owned(),
         ));
     }
     // Names of a context are written out wherever they are used, before anything can be counted.
-    if longest_in_contexts(value, false) > LONGEST {
-        return Err(Error::Request(format!("json_ld: a context has a name of more than {LONGEST} bytes")));
+    if longest_in_contexts(value, false) as u64 > limits.context {
+        return Err(Error::Request(format!("json_ld: a context has a name of more than {} bytes", limits.context)));
     }
     let known = with_known_contexts(value);
     let format = RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() };
-    parse(format, known.to_string().as_bytes(), base).map_err(|reason| Error::Request(format!("json_ld: {reason}")))
+    let parsed = parse(format, known.to_string().as_bytes(), base, limits);
+    parsed.map_err(|reason| Error::Request(format!("json_ld: {reason}")))
 }
 
-fn parse(format: RdfFormat, bytes: &[u8], base: &str) -> Result<Vec<Triple>, String> {
+fn parse(format: RdfFormat, bytes: &[u8], base: &str, limits: &Limits) -> Result<Vec<Triple>, String> {
     let parser = RdfParser::from_format(format);
     let parser = parser.clone().with_base_iri(base).unwrap_or(parser);
     let (mut triples, mut size) = (Vec::new(), 0);
-    for quad in parser.for_slice(bytes).take(MOST) {
+    for quad in parser.for_slice(bytes).take(limits.triples as usize) {
         let quad = quad.map_err(|error| error.to_string())?;
         // A short name may stand for a long one, as often as one likes.
         size += quad.subject.to_string().len() + quad.predicate.as_str().len() + quad.object.to_string().len();
-        if size > LARGEST {
-            return Err(format!("its names are longer than {LARGEST} bytes in all; use shorter prefixes"));
+        if size as u64 > limits.graph {
+            return Err(format!("its names are longer than {} bytes in all; use shorter prefixes", limits.graph));
         }
         triples.push(quad.into());
     }
@@ -247,7 +243,7 @@ mod tests {
             "mentions": [{ "@type": "Person", "name": "Ada Moss" }, { "@type": "Place", "name": "Bergen" }],
             "keywords": "rescue, sea"
         });
-        let told = told(&json_ld(&value, "https://post.example/1").unwrap());
+        let told = told(&json_ld(&value, "https://post.example/1", &Limits::default()).unwrap());
         assert_eq!((told.title.as_deref(), told.published.as_deref()), (Some("Ferry saved"), Some("2026-03-01")));
         assert_eq!(told.source.as_deref(), Some("The Post"));
         let expected = [
@@ -263,8 +259,13 @@ mod tests {
     fn turtle_of_other_vocabularies_does_too() {
         let text = "@prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix dc: <http://purl.org/dc/terms/> .
                     <> dc:subject \"floods\" ; foaf:topic <#x> . <#x> a foaf:Organization ; foaf:name \"Red Barn\" .";
-        let told = told(&turtle(text, "https://post.example/1").unwrap());
+        let told = told(&turtle(text, "https://post.example/1", &Limits::default()).unwrap());
         assert_eq!(names(&told), [("Red Barn", EntityKind::Organization), ("floods", EntityKind::Other)]);
-        assert!(turtle("<a> <b>", "https://post.example/1").unwrap_err().to_string().starts_with("turtle: "));
+        assert!(
+            turtle("<a> <b>", "https://post.example/1", &Limits::default())
+                .unwrap_err()
+                .to_string()
+                .starts_with("turtle: ")
+        );
     }
 }

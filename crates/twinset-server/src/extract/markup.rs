@@ -3,6 +3,7 @@
 use dom_query::{Document, NodeRef};
 use graph_rdfa_processor::RdfaGraph;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
+use twinset_io::Limits;
 use twinset_io::read::{PageText, title_and_text};
 
 use super::graph::{self, Told};
@@ -15,39 +16,30 @@ pub(crate) struct Page {
     pub(crate) told: Told,
 }
 
-/// An element has so many attributes.
-const MOST_ATTRIBUTES: usize = 2000;
-
 /// Understands a page that was published at an address.
-pub(crate) fn understand(html: &str, url: &str) -> Result<Page> {
+pub(crate) fn understand(html: &str, url: &str, limits: &Limits) -> Result<Page> {
     // Looking for repeated attributes takes as long as the square of their number.
     let attributes = |tag: &str| tag.split('>').next().unwrap_or_default().split_ascii_whitespace().count();
-    if html
-        .split('<')
-        .skip(1)
-        .filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()))
-        .map(attributes)
-        .max()
-        .unwrap_or(0)
-        > MOST_ATTRIBUTES
-    {
-        return Err(Error::Request(format!("html: an element has more than {MOST_ATTRIBUTES} attributes")));
+    let tags = html.split('<').skip(1).filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()));
+    // The first word is the name of the element.
+    if tags.map(attributes).max().unwrap_or(0) as u64 > limits.attributes + 1 {
+        return Err(Error::Request(format!("html: an element has more than {} attributes", limits.attributes)));
     }
-    let (title, text) = title_and_text(html, PageText::Main)
+    let (title, text) = title_and_text(html, PageText::Main, limits.page_depth)
         .map_err(|reason| Error::Request(format!("html: {reason}; send the `text` instead")))?;
-    let told = twinset_io::guarded(|| graph::told(&embedded(html, url))).unwrap_or_default();
+    let told = twinset_io::guarded(|| graph::told(&embedded(html, url, limits))).unwrap_or_default();
     Ok(Page { title, text, told })
 }
 
-fn embedded(html: &str, url: &str) -> Vec<Triple> {
+fn embedded(html: &str, url: &str, limits: &Limits) -> Vec<Triple> {
     let document = Document::from(html);
     let mut triples = Vec::new();
     for script in document.select("script[type='application/ld+json']").nodes() {
         let value = serde_json::from_str(&script.text());
         // Pages with broken data are common, and no reason to refuse their text.
-        triples.extend(value.ok().and_then(|value| graph::json_ld(&value, url).ok()).unwrap_or_default());
+        triples.extend(value.ok().and_then(|value| graph::json_ld(&value, url, limits).ok()).unwrap_or_default());
     }
-    let mut items = Items { triples: Vec::new() };
+    let mut items = Items { triples: Vec::new(), most: limits.triples as usize };
     for node in document.select("[itemscope]").nodes().iter().filter(|node| node.attr("itemprop").is_none()) {
         items.item(node);
     }
@@ -59,7 +51,7 @@ fn embedded(html: &str, url: &str) -> Vec<Triple> {
     };
     if (html.contains("typeof=") || html.contains("property=")) && has_short_names() {
         let turtle = RdfaGraph::parse_str(html, url, None).unwrap_or_default();
-        triples.extend(graph::turtle(&turtle, url).unwrap_or_default());
+        triples.extend(graph::turtle(&turtle, url, limits).unwrap_or_default());
     }
     triples
 }
@@ -67,6 +59,7 @@ fn embedded(html: &str, url: &str) -> Vec<Triple> {
 /// The items of microdata, as triples.
 struct Items {
     triples: Vec<Triple>,
+    most: usize,
 }
 
 /// A value is cut after so many characters.
@@ -86,7 +79,7 @@ impl Items {
 
     fn properties(&mut self, node: &NodeRef<'_>, subject: &BlankNode) {
         for child in node.element_children() {
-            if self.triples.len() >= graph::MOST {
+            if self.triples.len() >= self.most {
                 return;
             }
             let is_item = child.attr("itemscope").is_some();
@@ -123,7 +116,7 @@ mod tests {
     use super::*;
 
     fn names(html: &str) -> Vec<String> {
-        let told = understand(html, "https://post.example/1").unwrap().told;
+        let told = understand(html, "https://post.example/1", &Limits::default()).unwrap().told;
         let mut names: Vec<String> = told.entities.into_iter().map(|entity| entity.name).collect();
         names.sort();
         names
@@ -152,7 +145,7 @@ mod tests {
         for html in [&json_ld, &microdata, &rdfa] {
             assert_eq!(names(html), ["Ada Moss", "Bergen"], "{html}");
         }
-        let page = understand(&microdata, "https://post.example/1").unwrap();
+        let page = understand(&microdata, "https://post.example/1", &Limits::default()).unwrap();
         assert_eq!(page.told.published.as_deref(), Some("2026-03-01"));
         assert!(page.text.contains("stayed there for a week"), "{}", page.text);
         assert_eq!(page.title, "T");

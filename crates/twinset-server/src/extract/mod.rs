@@ -6,6 +6,8 @@ pub(crate) mod graph;
 pub(crate) mod markup;
 mod names;
 
+use twinset_io::Limits;
+
 use self::command::Program;
 use self::names::Names;
 use crate::Result;
@@ -15,40 +17,36 @@ use crate::article::Entity;
 pub(crate) struct Extractor {
     names: Names,
     program: Option<Program>,
+    /// So many entities of an article are kept.
+    most: u64,
 }
-
-/// So many entities of an article are kept.
-const MOST: usize = 100;
 
 impl Extractor {
     /// The built-in one, or a program.
-    pub(crate) fn new(command: Option<&str>) -> Result<Self> {
-        Ok(Self { names: Names::new(), program: command.map(Program::start).transpose()? })
+    pub(crate) fn new(command: Option<&str>, limits: &Limits) -> Result<Self> {
+        let program = command.map(|command| Program::start(command, limits)).transpose()?;
+        Ok(Self { names: Names::new(), program, most: limits.entities })
     }
 
     /// The entities of a text, each once, in the order in which they come up.
     pub(crate) fn entities(&self, title: &str, text: &str) -> Result<Vec<Entity>> {
         if let Some(program) = &self.program {
             match program.entities(title, text) {
-                Ok(entities) => return Ok(tidy(entities)),
+                Ok(entities) => return Ok(tidy(entities, self.most)),
                 Err(reason) => tracing::warn!(%reason, "the extractor failed, and the built-in one was asked"),
             }
         }
-        Ok(tidy(self.names.entities(title, text)))
+        Ok(tidy(self.names.entities(title, text), self.most))
     }
 }
 
-/// Each entity once, with a name that can be shown.
-pub(crate) fn tidy(entities: impl IntoIterator<Item = Entity>) -> Vec<Entity> {
-    tidy_up_to(entities, MOST)
-}
-
-fn tidy_up_to(entities: impl IntoIterator<Item = Entity>, most: usize) -> Vec<Entity> {
+/// So many entities, each once, with a name that can be shown.
+pub(crate) fn tidy(entities: impl IntoIterator<Item = Entity>, most: u64) -> Vec<Entity> {
     let mut seen = std::collections::HashSet::new();
     let clean = |entity: Entity| {
         let name = entity.name.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_usable = !name.is_empty() && name.chars().count() <= 100 && seen.insert(name.to_lowercase());
         is_usable.then_some(Entity { name, ..entity })
     };
-    entities.into_iter().filter_map(clean).take(most).collect()
+    entities.into_iter().filter_map(clean).take(most as usize).collect()
 }

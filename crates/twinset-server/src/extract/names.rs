@@ -16,7 +16,7 @@ pub(super) struct Names {
 }
 
 /// So many names of a text are looked at, and so many words of a name.
-const MOST: usize = 1000;
+const MOST: u64 = 1000;
 const LONGEST: usize = 12;
 
 /// A word of a text.
@@ -149,7 +149,7 @@ impl Names {
             self.of_line(&line, &lower, &inside, &mut of_title);
             found.extend(of_title.into_iter().filter(|entity| self.places.has(&entity.name)));
         }
-        let mut found: Vec<Entity> = super::tidy_up_to(found, MOST);
+        let mut found: Vec<Entity> = super::tidy(found, MOST);
         merge(&mut found);
         let matches = |pattern: &Regex, kind| {
             let found = pattern.find_iter(text).map(|found| found.as_str().trim().to_owned());
@@ -469,7 +469,7 @@ mod tests {
             let key = |entity: &Entity| (entity.name.clone(), is_kind_asked.then_some(entity.kind));
             let expected: HashSet<_> = passage.entities.iter().map(key).collect();
             let entities: HashSet<_> =
-                crate::extract::tidy(names.entities("", &passage.text)).iter().map(key).collect();
+                crate::extract::tidy(names.entities("", &passage.text), 100).iter().map(key).collect();
             right += expected.intersection(&entities).count();
             found += entities.len();
             labelled += expected.len();

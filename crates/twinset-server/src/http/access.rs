@@ -1,6 +1,6 @@
 //! Who may do what: without keys everyone on this machine, with keys those who show one.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -27,18 +27,19 @@ pub(super) enum Right {
 pub(crate) struct Keys {
     read: String,
     write: String,
-    sessions: Mutex<HashMap<String, Right>>,
+    /// The oldest first.
+    sessions: Mutex<VecDeque<(String, Right)>>,
+    /// So many can be logged in at a time.
+    most: usize,
 }
 
 /// A key has so many characters at least.
 const SHORTEST: usize = 16;
-/// So many can be logged in at a time.
-const SESSIONS: usize = 1000;
 const COOKIE: &str = "twinset";
 
 impl Keys {
     /// Reads a file with the lines `read KEY` and `write KEY`.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
+    pub(crate) fn read(path: &Path, most: usize) -> Result<Self> {
         let fail = |reason: String| Error::Usage(format!("--key-file {}: {reason}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
         let key = |name: &str| -> Result<String> {
@@ -52,7 +53,7 @@ impl Keys {
         if read == write {
             return Err(fail("the two keys must differ".to_owned()));
         }
-        Ok(Self { read, write, sessions: Mutex::default() })
+        Ok(Self { read, write, sessions: Mutex::default(), most })
     }
 
     /// What a key allows. Comparing takes as long whatever is wrong with it.
@@ -71,7 +72,8 @@ impl Keys {
             return self.right_of(key.trim());
         }
         let session = cookie(headers)?;
-        self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(session).copied()
+        let sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        sessions.iter().find(|(own, _)| own == session).map(|&(_, right)| right)
     }
 
     fn begin(&self, right: Right) -> String {
@@ -79,10 +81,11 @@ impl Keys {
         rand::rng().fill_bytes(&mut random);
         let session: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if sessions.len() >= SESSIONS {
-            sessions.clear();
+        // Who logged in longest ago has to do so again.
+        sessions.push_back((session.clone(), right));
+        if sessions.len() > self.most {
+            sessions.pop_front();
         }
-        sessions.insert(session.clone(), right);
         session
     }
 }
@@ -170,18 +173,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
         std::fs::write(&path, "read 0123456789abcdef\nwrite fedcba9876543210\n").unwrap();
-        let keys = Keys::read(&path).unwrap();
+        let keys = Keys::read(&path, 2).unwrap();
         assert_eq!(keys.right_of("0123456789abcdef"), Some(Right::Read));
         assert_eq!(keys.right_of("fedcba9876543210"), Some(Right::Write));
         assert_eq!(keys.right_of("fedcba987654321"), None);
         assert_eq!(keys.right_of(""), None);
+        // The oldest of too many sessions ends.
+        let sessions = [Right::Read, Right::Write, Right::Read].map(|right| keys.begin(right));
+        let right_of = |session: &String| {
+            let cookie = format!("{COOKIE}={session}").parse().unwrap();
+            keys.right_of_request(&HeaderMap::from_iter([(header::COOKIE, cookie)]))
+        };
+        assert_eq!(sessions.each_ref().map(right_of), [None, Some(Right::Write), Some(Right::Read)]);
         for bad in [
             "read 0123456789abcdef\n",
             "read short\nwrite fedcba9876543210",
             "read 0123456789abcdef\nwrite 0123456789abcdef",
         ] {
             std::fs::write(&path, bad).unwrap();
-            assert!(Keys::read(&path).is_err(), "{bad}");
+            assert!(Keys::read(&path, 2).is_err(), "{bad}");
         }
     }
 

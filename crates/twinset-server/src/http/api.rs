@@ -7,7 +7,10 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
+use twinset_io::Limits;
+use utoipa::Number;
+use utoipa::openapi::path::Parameter;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder, Schema};
 use utoipa::{IntoParams, OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -48,8 +51,8 @@ pub(super) fn routes() -> OpenApiRouter<Service> {
         .routes(routes!(health))
 }
 
-/// Adds to every operation what can go wrong with it.
-pub(super) fn complete(description: &mut utoipa::openapi::OpenApi) {
+/// Adds to every operation what can go wrong with it, and how much can be asked for.
+pub(super) fn complete(description: &mut utoipa::openapi::OpenApi, limits: &Limits) {
     const FAILURES: [(&str, &str); 12] = [
         ("400", "The request makes no sense"),
         ("401", "A key is needed"),
@@ -64,9 +67,21 @@ pub(super) fn complete(description: &mut utoipa::openapi::OpenApi) {
         ("503", "Try again later"),
         ("507", "The disk is full"),
     ];
-    for item in description.paths.paths.values_mut() {
+    for (path, item) in &mut description.paths.paths {
+        let most = if path == "/api/search" { limits.results } else { limits.listed };
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
         for operation in operations.into_iter().flatten() {
+            for parameter in operation.parameters.iter_mut().flatten() {
+                let RefOr::T(Parameter { name, schema: Some(RefOr::T(Schema::Object(schema))), .. }) = parameter else {
+                    continue;
+                };
+                match name.as_str() {
+                    "limit" => schema.maximum = Some(Number::UInt(most as usize)),
+                    "offset" => schema.maximum = Some(Number::UInt(limits.skipped as usize)),
+                    "q" => schema.max_length = Some(limits.query as usize),
+                    _ => {}
+                }
+            }
             for (status, text) in FAILURES {
                 let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Failure"))).build();
                 let response = ResponseBuilder::new().description(text).content("application/json", content).build();
@@ -90,7 +105,7 @@ async fn post_article(State(service): State<Service>, Sent(submission): Sent<Sub
 /// Articles, the newest first
 #[utoipa::path(get, path = "/api/articles", tag = "articles", params(Window), responses((status = 200, body = [Head])))]
 async fn list_articles(State(service): State<Service>, Parameters(window): Parameters<Window>) -> Answer<Vec<Head>> {
-    let (skip, count) = window.range()?;
+    let (skip, count) = window.range(service.limits())?;
     Ok(Json(service.work(move |news| news.newest(skip, count)).await?))
 }
 
@@ -152,7 +167,7 @@ async fn similar_to_text(State(service): State<Service>, Sent(text): Sent<Text>)
 /// The stories that have what is sought, in the order of their best articles
 #[utoipa::path(get, path = "/api/search", tag = "stories", params(SearchParameters), responses((status = 200, body = Found)))]
 async fn search(State(service): State<Service>, Parameters(parameters): Parameters<SearchParameters>) -> Answer<Found> {
-    let search = parameters.search()?;
+    let search = parameters.search(service.limits())?;
     Ok(Json(service.work(move |news| news.search(&search)).await?))
 }
 
@@ -231,7 +246,7 @@ pub(super) struct GivenVerdict {
 /// What readers said, the latest first
 #[utoipa::path(get, path = "/api/verdicts", tag = "verdicts", params(Window), responses((status = 200, body = [Judged])))]
 async fn list_verdicts(State(service): State<Service>, Parameters(window): Parameters<Window>) -> Answer<Vec<Judged>> {
-    let (skip, count) = window.range()?;
+    let (skip, count) = window.range(service.limits())?;
     Ok(Json(service.work(move |news| news.verdicts(skip, count)).await?))
 }
 

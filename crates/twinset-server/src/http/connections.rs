@@ -12,18 +12,18 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use super::PATIENCE;
-
-/// So many connections are open at a time; others wait until one of them ends.
-const MOST: usize = 1000;
-/// Who does not begin a request, or does not finish its headers, is not waited for longer.
-const SILENCE: Duration = Duration::from_secs(30);
-
-/// Serves until it is told to stop, and finishes what has begun.
-pub(super) async fn serve(mut listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
+/// Serves until it is told to stop, and finishes what has begun. So many connections are open at a time; others wait until one of
+/// them ends. Who does not begin a request, or does not finish its headers, is waited for as long as `patience` says.
+pub(super) async fn serve(
+    mut listener: TcpListener,
+    router: Router,
+    most: usize,
+    patience: Duration,
+    stop: impl Future<Output = ()>,
+) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(SILENCE);
-    let (places, open) = (Arc::new(Semaphore::new(MOST)), GracefulShutdown::new());
+    http.timer(TokioTimer::new()).header_read_timeout(patience);
+    let (places, open) = (Arc::new(Semaphore::new(most)), GracefulShutdown::new());
     let mut stop = std::pin::pin!(stop);
     loop {
         let next = async {
@@ -46,5 +46,5 @@ pub(super) async fn serve(mut listener: TcpListener, router: Router, stop: impl 
     }
     drop(listener);
     // Who does not finish a request is not waited for.
-    _ = tokio::time::timeout(PATIENCE, open.shutdown()).await;
+    _ = tokio::time::timeout(patience, open.shutdown()).await;
 }

@@ -7,8 +7,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::Service;
 use super::failure::Failure;
-use super::{PATIENCE, Service};
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -20,7 +20,7 @@ pub(super) async fn protect(State(service): State<Service>, request: Request, ne
     let is_api = path.starts_with("/api");
     let route =
         request.extensions().get::<MatchedPath>().map_or("unknown".to_owned(), |route| route.as_str().to_owned());
-    let answer = tokio::time::timeout(PATIENCE, next.run(request)).await;
+    let answer = tokio::time::timeout(service.patience(), next.run(request)).await;
     let mut response = match answer {
         Ok(response) => response,
         Err(_) => {
@@ -33,7 +33,9 @@ pub(super) async fn protect(State(service): State<Service>, request: Request, ne
     let status = response.status();
     if is_api && !is_json && (status.is_client_error() || status.is_server_error()) {
         let reason = match status {
-            StatusCode::PAYLOAD_TOO_LARGE => format!("a request may have {} bytes; send less", super::LARGEST),
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                format!("a request may have {} bytes; send less", service.limits().request)
+            }
             StatusCode::UNSUPPORTED_MEDIA_TYPE => {
                 "send JSON, with the header `content-type: application/json`".to_owned()
             }

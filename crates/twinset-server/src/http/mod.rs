@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_http::decompression::RequestDecompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
+use twinset_io::Limits;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -41,10 +42,6 @@ pub(crate) struct Service {
     arrivals: Arc<Semaphore>,
 }
 
-/// A request has so many bytes, packed and unpacked.
-const LARGEST: usize = 4 << 20;
-/// It takes so long at most.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// So many articles are understood at a time, or wait for a commit.
 const ARRIVALS: usize = 64;
 
@@ -62,6 +59,15 @@ impl Service {
         }
     }
 
+    fn limits(&self) -> &Limits {
+        self.news.limits()
+    }
+
+    /// A request takes so long at most.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.limits().request_time)
+    }
+
     /// Works on something that takes a while, when it is its turn.
     async fn work<T: Send + 'static>(&self, work: impl FnOnce(&News) -> Result<T> + Send + 'static) -> Result<T> {
         self.wait(self.turns.clone(), work).await
@@ -77,7 +83,7 @@ impl Service {
         turns: Arc<Semaphore>,
         work: impl FnOnce(&News) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = tokio::time::timeout(PATIENCE, turns.acquire_owned()).await;
+        let turn = tokio::time::timeout(self.patience(), turns.acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
             return Err(Error::Busy("too many requests wait; try again later".to_owned()));
         };
@@ -94,7 +100,8 @@ impl Service {
     pub(crate) fn router(self) -> Router {
         let (api, mut description) =
             OpenApiRouter::with_openapi(api::Description::openapi()).merge(api::routes()).split_for_parts();
-        api::complete(&mut description);
+        api::complete(&mut description, self.limits());
+        let largest = self.limits().request as usize;
         let description = Arc::new(description.to_json().expect("the description can be written as JSON"));
         Router::new()
             .merge(api)
@@ -105,9 +112,9 @@ impl Service {
             .method_not_allowed_fallback(failure::not_allowed)
             .layer(axum::middleware::from_fn_with_state(self.clone(), access::check))
             .layer(DefaultBodyLimit::disable())
-            .layer(RequestBodyLimitLayer::new(LARGEST))
+            .layer(RequestBodyLimitLayer::new(largest))
             .layer(RequestDecompressionLayer::new())
-            .layer(RequestBodyLimitLayer::new(LARGEST))
+            .layer(RequestBodyLimitLayer::new(largest))
             .layer(axum::middleware::from_fn_with_state(self.clone(), guard::protect))
             .with_state(self)
     }
@@ -115,5 +122,6 @@ impl Service {
 
 /// Serves until it is told to stop, and finishes what has begun.
 pub(crate) async fn serve(service: Service, listener: TcpListener, stop: impl Future<Output = ()>) {
-    connections::serve(listener, service.router(), stop).await;
+    let (patience, most) = (service.patience(), service.limits().connections as usize);
+    connections::serve(listener, service.router(), most, patience, stop).await;
 }

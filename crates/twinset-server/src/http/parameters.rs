@@ -6,6 +6,7 @@ use axum::http::{StatusCode, header};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use twinset::Threshold;
+use twinset_io::Limits;
 use utoipa::IntoParams;
 
 use super::failure::Failure;
@@ -59,7 +60,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
         let bytes = bytes.map_err(|error| {
             let is_long = error.body_text().contains("length limit");
             let status = if is_long { StatusCode::PAYLOAD_TOO_LARGE } else { error.status() };
-            Failure::new(status, format!("{}; at most {} bytes are taken", error.body_text(), super::LARGEST))
+            Failure::new(status, format!("{}; send less", error.body_text()))
         })?;
         let bad = |error: serde_json::Error| {
             Failure::new(StatusCode::BAD_REQUEST, format!("the JSON that was sent: {error}"))
@@ -107,7 +108,7 @@ pub(crate) fn asked(min_sim: Option<&str>, min_prob: Option<&str>) -> Result<Ask
 #[into_params(parameter_in = Query)]
 pub(crate) struct SearchParameters {
     /// Words, phrases in quotes, AND, OR, NOT, `title:word`; everything, if it is left out
-    #[param(max_length = 1000, example = "ferry OR harbour")]
+    #[param(example = "ferry OR harbour")]
     pub(crate) q: String,
     /// Only from this source; repeat it for several
     pub(crate) source: Vec<String>,
@@ -131,11 +132,11 @@ pub(crate) struct SearchParameters {
     #[param(value_type = Option<f64>, minimum = 0.5, maximum = 0.99, example = 0.9)]
     pub(crate) min_prob: Option<String>,
     /// Skip so many stories
-    #[param(value_type = Option<u32>, maximum = 1000)]
-    pub(crate) offset: Option<usize>,
+    #[param(value_type = Option<u32>)]
+    pub(crate) offset: Option<u64>,
     /// So many stories
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 50)]
-    pub(crate) limit: Option<usize>,
+    #[param(value_type = Option<u32>, minimum = 1)]
+    pub(crate) limit: Option<u64>,
 }
 
 /// In which order stories come.
@@ -161,20 +162,19 @@ impl Sort {
     }
 }
 
-/// So many stories are shown, and so many can be skipped.
-const LIMIT: usize = 10;
-const MOST: usize = 50;
-const FARTHEST: usize = 1000;
+/// So many stories are shown, and so much is listed, unless another number is asked for.
+const STORIES: u64 = 10;
+const LISTED: u64 = 50;
 
 impl SearchParameters {
-    pub(crate) fn search(&self) -> Result<Search> {
+    pub(crate) fn search(&self, limits: &Limits) -> Result<Search> {
         let day = |name: &str, text: &str| -> Result<Option<Moment>> {
             let given = Some(text.trim()).filter(|text| !text.is_empty());
             given
                 .map(|text| Moment::parse(text).map_err(|error| Error::Request(format!("{name}: {error}"))))
                 .transpose()
         };
-        let window = window(self.offset, self.limit, LIMIT, MOST)?;
+        let window = window(self.offset, self.limit, STORIES, limits.results, limits.skipped)?;
         // The last day is meant as a whole.
         let until =
             day("to", &self.to)?.map(|day| Moment(day.0 + if self.to.trim().len() == 10 { Moment::DAY } else { 1 }));
@@ -203,26 +203,26 @@ impl SearchParameters {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Window {
     /// Skip so many
-    #[param(value_type = Option<u32>, maximum = 1000)]
-    pub(crate) offset: Option<usize>,
+    #[param(value_type = Option<u32>)]
+    pub(crate) offset: Option<u64>,
     /// So many
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 200)]
-    pub(crate) limit: Option<usize>,
+    #[param(value_type = Option<u32>, minimum = 1)]
+    pub(crate) limit: Option<u64>,
 }
 
 impl Window {
-    pub(crate) fn range(&self) -> Result<(usize, usize)> {
-        window(self.offset, self.limit, 50, 200)
+    pub(crate) fn range(&self, limits: &Limits) -> Result<(usize, usize)> {
+        window(self.offset, self.limit, LISTED, limits.listed, limits.skipped)
     }
 }
 
-fn window(offset: Option<usize>, limit: Option<usize>, usual: usize, most: usize) -> Result<(usize, usize)> {
-    let (offset, limit) = (offset.unwrap_or(0), limit.unwrap_or(usual));
+fn window(offset: Option<u64>, limit: Option<u64>, usual: u64, most: u64, farthest: u64) -> Result<(usize, usize)> {
+    let (offset, limit) = (offset.unwrap_or(0), limit.unwrap_or(usual.min(most)));
     if !(1..=most).contains(&limit) {
         return Err(Error::Request(format!("limit must be between 1 and {most}")));
     }
-    if offset > FARTHEST {
-        return Err(Error::Request(format!("offset must be at most {FARTHEST}; ask for something narrower")));
+    if offset > farthest {
+        return Err(Error::Request(format!("offset must be at most {farthest}; ask for something narrower")));
     }
-    Ok((offset, limit))
+    Ok((offset as usize, limit as usize))
 }

@@ -14,7 +14,7 @@ use crate::read::bounded::{Bounded, Budget, TooLong};
 use crate::read::inputs::InputFile;
 use crate::read::xml::{self, Entities};
 use crate::read::{ReadOptions, stream};
-use crate::{Error, Result};
+use crate::{Error, Limits, Result};
 
 /// The distinct paths of all documents that were read so far.
 #[derive(Debug, Default)]
@@ -23,11 +23,6 @@ pub struct XmlPaths {
     /// The path below a path, or below none.
     below: HashMap<(Option<u32>, Box<str>), u32>,
 }
-
-/// Documents that are nested more deeply are refused: each level can be a path of its own.
-const DEEPEST: usize = 256;
-/// So many distinct paths are more than any real documents have.
-const MOST: usize = 200_000;
 
 impl XmlPaths {
     /// All paths, as `/person/name` or `/person/@id`, in order of first occurrence.
@@ -54,7 +49,8 @@ impl XmlPaths {
         let bounded = BufReader::with_capacity(1 << 16, Bounded { inner: document.stream, budget: budget.clone() });
         let mut reader = Reader::from_reader(bounded);
         reader.config_mut().expand_empty_elements = true;
-        let largest = options.max_record.bytes().min(1 << 30);
+        let limits = &options.limits;
+        let largest = limits.record.min(1 << 30);
 
         // For each element that is open, its path and its text.
         let mut open: Vec<(u32, String)> = Vec::new();
@@ -71,15 +67,17 @@ impl XmlPaths {
             let bad = |reason: &str| Error::file(path, format!("at byte {at}: {reason}"));
             match event {
                 Event::Start(start) => {
-                    if open.len() == DEEPEST {
-                        return Err(bad(&format!("elements are nested more than {DEEPEST} deep")).into());
+                    // Each level can be a path of its own.
+                    if open.len() as u64 == limits.xml_depth {
+                        let reason = format!("elements are nested more than {} deep", limits.xml_depth);
+                        return Err(bad(&format!("{reason}; --limit xml-depth=N allows more")).into());
                     }
                     if open.is_empty() && std::mem::replace(&mut has_root, true) {
                         return Err(bad("there is a second root element; a document has one").into());
                     }
                     let parent = open.last().map(|(parent, _)| *parent);
-                    let element = self.below(parent, start.name().as_ref(), &bad)?;
-                    self.attributes(&start, element, &mut batch, &bad)?;
+                    let element = self.below(parent, start.name().as_ref(), limits, &bad)?;
+                    self.attributes(&start, element, &mut batch, limits, &bad)?;
                     if batch.size() >= ENOUGH {
                         visit(&std::mem::take(&mut batch), &self.names)?;
                     }
@@ -123,6 +121,7 @@ impl XmlPaths {
         start: &BytesStart<'_>,
         element: u32,
         batch: &mut Batch,
+        limits: &Limits,
         bad: &impl Fn(&str) -> Error,
     ) -> Result<()> {
         for attribute in start.attributes().with_checks(false) {
@@ -134,7 +133,7 @@ impl XmlPaths {
             }
             let value = quick_xml::escape::unescape(attribute.value.as_ref());
             let value = value.map_err(|error| bad(&error.to_string()))?;
-            let path = self.below(Some(element), &format!("@{name}"), bad)?;
+            let path = self.below(Some(element), &format!("@{name}"), limits, bad)?;
             let value = value.trim();
             batch.push(path as usize, (!value.is_empty()).then_some(value.as_bytes()));
         }
@@ -142,27 +141,26 @@ impl XmlPaths {
     }
 
     /// The path of this name below another.
-    fn below(&mut self, parent: Option<u32>, name: &str, bad: &impl Fn(&str) -> Error) -> Result<u32> {
+    fn below(&mut self, parent: Option<u32>, name: &str, limits: &Limits, bad: &impl Fn(&str) -> Error) -> Result<u32> {
         let key = (parent, Box::from(name));
         if let Some(&path) = self.below.get(&key) {
             return Ok(path);
         }
-        if self.names.len() == MOST {
-            return Err(bad(&format!("there are more than {MOST} distinct paths")));
+        if self.names.len() as u64 == limits.xml_paths {
+            let most = limits.xml_paths;
+            return Err(bad(&format!("there are more than {most} distinct paths; --limit xml-paths=N allows more")));
         }
         let path = self.names.len() as u32;
         let before = parent.map_or("", |parent| self.names[parent as usize].as_str());
-        if before.len() + name.len() > LONGEST {
-            return Err(bad(&format!("a path is longer than {LONGEST} bytes")));
+        if (before.len() + 1 + name.len()) as u64 > limits.xml_path {
+            let longest = limits.xml_path;
+            return Err(bad(&format!("a path is longer than {longest} bytes; --limit xml-path=SIZE allows more")));
         }
         self.names.push(format!("{before}/{name}"));
         self.below.insert(key, path);
         Ok(path)
     }
 }
-
-/// The longest path.
-const LONGEST: usize = 4096;
 
 /// Adds text to the innermost element.
 fn add(open: &mut [(u32, String)], text: &str, largest: u64, bad: &impl Fn(&str) -> Error) -> Result<()> {

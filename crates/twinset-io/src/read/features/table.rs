@@ -52,7 +52,7 @@ impl TableFile {
                     has_quotes: format == Format::Csv,
                     has_nulls: false,
                     // All values of a block are found by 32 bits.
-                    largest: options.max_record.bytes().min(1 << 30),
+                    largest: options.limits.record.min(1 << 30),
                 };
                 let mut cutter = RowCutter::new(stream::open(&input, encoding, options, run)?, dialect);
                 let mut bad = BadRows::default();

@@ -47,7 +47,7 @@ pub(crate) fn describe<'a>(
         rejected.push(of_file);
         first.get_or_insert_with(|| file.title());
     }
-    let described = Described::new(builder.finish(), &options.rdf, wanted, &first.unwrap_or_default())?;
+    let described = Described::new(builder.finish(), options, wanted, &first.unwrap_or_default())?;
     Ok((described, rejected))
 }
 
@@ -63,18 +63,18 @@ pub(crate) fn for_each_quad(
     let fail = |error: io::Error| Error::file(&file.path, stream::read_failure(&error));
     let asked = options.encoding.as_deref().map(stream::encoding).transpose()?;
     let (raw, encoding, mark) = stream::open_raw(file, asked, options, run)?;
-    let (mut between, mut root) = (options.max_record.bytes(), None);
+    let (mut between, mut root) = (options.limits.record, None);
     let stream = match format {
         Format::Rdf => {
             let known = asked.or((!mark.is_empty()).then_some(encoding));
             let entities = match options.rdf.allow_entities {
-                true => Entities::Allowed,
+                true => Entities::Allowed { longest: options.limits.entity },
                 false => Entities::Refused { remedy: "say --allow-entities if you trust it" },
             };
             let document = xml::prepared(raw, known, entities).map_err(fail)?;
             if document.has_entities {
                 // A reference of three bytes stands for so much.
-                between /= xml::LONGEST_ENTITY as u64 / 3;
+                between /= (options.limits.entity / 3).max(1);
             }
             root = document.root;
             document.stream
@@ -83,7 +83,7 @@ pub(crate) fn for_each_quad(
     };
     let progress = Arc::new(Progress::default());
     let stream: Stream = match format {
-        Format::Jsonld => Box::new(Shallow { inner: stream, depth: 0, in_string: false, is_escaped: false }),
+        Format::Jsonld => Box::new(Shallow::new(stream, options.limits.json_depth)),
         _ => stream,
     };
     let reader = ByLine {
@@ -247,13 +247,18 @@ impl Anonymous {
 /// Refuses JSON whose objects lie deep in each other: the parser goes as deep as they do, and would end the program.
 struct Shallow {
     inner: Stream,
-    depth: u32,
+    depth: u64,
+    /// So deep they may lie.
+    deepest: u64,
     in_string: bool,
     is_escaped: bool,
 }
 
-/// So deep they may lie.
-const DEEPEST: u32 = 128;
+impl Shallow {
+    fn new(inner: Stream, deepest: u64) -> Self {
+        Self { inner, depth: 0, deepest, in_string: false, is_escaped: false }
+    }
+}
 
 impl Read for Shallow {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -267,8 +272,8 @@ impl Read for Shallow {
                 (false, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
-            if self.depth > DEEPEST {
-                let reason = format!("its objects lie more than {DEEPEST} deep in each other");
+            if self.depth > self.deepest {
+                let reason = format!("its objects lie more than {} deep in each other", self.deepest);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
             }
         }

@@ -13,7 +13,8 @@ use twinset::cut;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::graph::{Graph, Kind};
-use super::options::{BlankNodes, Literals, RdfOptions, Resources, bare};
+use super::options::{BlankNodes, Literals, Resources, bare};
+use crate::read::ReadOptions;
 use crate::read::block::{Bad, Record};
 use crate::read::fields::Wanted;
 use crate::{Error, Result};
@@ -41,11 +42,9 @@ struct FieldPredicates {
     extra: Vec<Vec<u32>>,
 }
 
-/// So many levels below a blank node tell it from others.
-const LEVELS: usize = 16;
-
 impl Described {
-    pub(super) fn new(graph: Graph, options: &RdfOptions, wanted: &Wanted, file: &str) -> Result<Self> {
+    pub(super) fn new(graph: Graph, options: &ReadOptions, wanted: &Wanted, file: &str) -> Result<Self> {
+        let ReadOptions { rdf: options, limits, .. } = options;
         let map = options.map.as_deref().map(IriMap::read).transpose()?.unwrap_or_default();
         let ignored: HashSet<&str> = options.ignore_predicate.iter().map(|iri| bare(iri)).collect();
         let all = graph.predicates();
@@ -59,7 +58,7 @@ impl Described {
             })
             .collect();
         let shapes = match options.blank_nodes {
-            BlankNodes::Structure => shapes(&graph, &predicates, &map),
+            BlankNodes::Structure => shapes(&graph, &predicates, &map, limits.blank_levels),
             BlankNodes::Id => HashMap::new(),
         };
         let of_field = |name: &String| {
@@ -249,7 +248,7 @@ fn choose(
 
 /// A name for each blank node, made of what hangs below it, some levels deep. Where nodes form a cycle, it is followed
 /// that far, so the work does not depend on its shape.
-fn shapes(graph: &Graph, predicates: &HashMap<u32, Option<String>>, map: &IriMap) -> HashMap<u32, u64> {
+fn shapes(graph: &Graph, predicates: &HashMap<u32, Option<String>>, map: &IriMap, levels: u64) -> HashMap<u32, u64> {
     let objects = graph.links.iter().map(|&(_, object)| object);
     let nodes = graph.subjects.iter().map(|&(term, _)| term).chain(objects);
     let mut shapes: HashMap<u32, u64> = nodes.filter(|&term| graph.is_blank(term)).map(|term| (term, 0)).collect();
@@ -257,7 +256,7 @@ fn shapes(graph: &Graph, predicates: &HashMap<u32, Option<String>>, map: &IriMap
         .iter()
         .filter_map(|(&predicate, name)| name.as_ref().map(|name| (predicate, xxh3_64(name.as_bytes()))))
         .collect();
-    for _ in 0..LEVELS {
+    for _ in 0..levels {
         let next: HashMap<u32, u64> = shapes
             .keys()
             .map(|&node| {

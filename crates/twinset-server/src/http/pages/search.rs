@@ -19,7 +19,7 @@ pub(super) async fn show(
     if parameters.q.trim().is_empty() && parameters.sort == Sort::Relevance {
         parameters.sort = Sort::Newest;
     }
-    let search = parameters.search()?;
+    let search = parameters.search(service.limits())?;
     let asked = search.asked;
     let (found, total) = service.work(move |news| Ok((news.search(&search)?, news.count()?))).await?;
     let view = View { parameters: &parameters, asked };
@@ -91,7 +91,7 @@ impl View<'_> {
                         p class="summary" role="status" id="summary" {
                             (count(found.articles, "article", "articles")) " found, "
                             @if found.more || self.parameters.offset.unwrap_or(0) > 0 {
-                                "stories " (self.parameters.offset.unwrap_or(0) + 1) " to " (self.parameters.offset.unwrap_or(0) + found.stories.len())
+                                "stories " (self.parameters.offset.unwrap_or(0) + 1) " to " (self.parameters.offset.unwrap_or(0) + found.stories.len() as u64)
                             } @else { (count(found.stories.len() as u64, "story", "stories")) }
                         }
                         div class="found" {
