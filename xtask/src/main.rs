@@ -12,7 +12,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Chore {
-    /// Formatting, clippy, all tests, doc tests, Python tests, the API against its description, documentation, packaging
+    /// Formatting, clippy, all tests, doc tests, Python tests, licences, the API against its description, documentation, packaging
     Test {
         /// Also what takes long: many more random cases, and a large collection
         #[arg(long)]
@@ -51,11 +51,13 @@ fn test(full: bool) -> anyhow::Result<()> {
         cargo("build --workspace --all-targets --quiet", &[])?;
         packages.join().map_err(|_| anyhow!("the Python packages could not be installed"))?
     })?;
+    dependencies()?;
     described_api()?;
     python()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;
     cargo("package --package twinset --allow-dirty --quiet", &[])?;
     if full {
+        sanitized()?;
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
         cargo("test --package twinset-cli --test crash", &[("TWINSET_KILLS", "200")])?;
         wheel("--release")?;
@@ -72,6 +74,27 @@ fn test(full: bool) -> anyhow::Result<()> {
     }
     println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Licences, sources and versions of all dependencies are those that `deny.toml` allows.
+fn dependencies() -> anyhow::Result<()> {
+    let tool = Path::new("target/tools/bin/cargo-deny");
+    if !tool.exists() {
+        let how = "--locked --debug --no-default-features --quiet --root target/tools --target-dir target/tools/build";
+        cargo(&format!("install cargo-deny --version 0.20.2 {how}"), &[])?;
+    }
+    run(&tool.display().to_string(), "--log-level error check licenses bans sources", &[])
+}
+
+/// The unsafe code of the library under AddressSanitizer, where there is a toolchain that has it.
+fn sanitized() -> anyhow::Result<()> {
+    if !Command::new("cargo").args(["+nightly", "--version"]).output().is_ok_and(|output| output.status.success()) {
+        println!("there is no nightly toolchain, and so no AddressSanitizer");
+        return Ok(());
+    }
+    let environment = [("RUSTFLAGS", "-Zsanitizer=address"), ("PROPTEST_CASES", "100")];
+    let place = "--target x86_64-unknown-linux-gnu --target-dir target/sanitized";
+    cargo(&format!("+nightly test --package twinset --lib --tests {place}"), &environment)
 }
 
 /// Folders of Python packages, each with the file that lists them.
