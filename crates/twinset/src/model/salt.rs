@@ -3,15 +3,27 @@
 //! Nothing that leaves the process may depend on it.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A random number that is another one in every process. Who does not know it cannot choose keys that meet in a hash table.
+/// A random number that is another one in every process, and never 0. Who does not know it cannot choose keys that meet in a hash table.
 #[inline]
 pub fn salt() -> u64 {
-    static SALT: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0u64));
-    *SALT
+    // It is asked for with every token: one comparison, and no lock.
+    match SALT.load(Ordering::Relaxed) {
+        0 => draw(),
+        salt => salt,
+    }
+}
+
+static SALT: AtomicU64 = AtomicU64::new(0);
+
+/// Draws the salt, unless another thread was faster.
+#[cold]
+fn draw() -> u64 {
+    let drawn = RandomState::new().hash_one(0u64).max(1);
+    SALT.compare_exchange(0, drawn, Ordering::Relaxed, Ordering::Relaxed).map_or_else(|first| first, |_| drawn)
 }
 
 /// A hash of bytes, for looking them up.
