@@ -198,6 +198,21 @@ fn newer_and_damaged_indexes_are_noticed() {
         let (code, text) = message(&folder, "index check bits");
         assert!(code == Some(1) && text.contains("a record is damaged"), "{at}: {text}");
     }
+    // A number that leads back, which would be followed for ever: it stands before the five bytes that tell what a record has.
+    let more = "id,text\nunmistakable,the old bridge near the mill was closed\n";
+    std::fs::write(folder.path("more.csv"), more).unwrap();
+    folder.stdout("index create back");
+    folder.stdout("index add back docs.csv");
+    folder.stdout("index add back more.csv");
+    let mut bytes = std::fs::read(folder.path("back/labels.sqlite")).unwrap();
+    let names = bytes.windows(12).enumerate().filter(|(_, window)| *window == b"unmistakable").map(|(at, _)| at);
+    let record = names.into_iter().find(|at| bytes[at - 5] == 5 && bytes[at - 6] > 1).unwrap();
+    bytes[record - 6] = 1;
+    std::fs::write(folder.path("back/labels.sqlite"), bytes).unwrap();
+    for command in ["index check back", "index export back"] {
+        let (code, text) = message(&folder, command);
+        assert!(code == Some(1) && text.contains("damaged"), "{command}: {text}");
+    }
     // A file of labels in which one bit has changed.
     folder.stdout("index create file.labels");
     folder.stdout("index add file.labels docs.csv");

@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use twinset::{LabelOptions, TokenKind, TokenOptions};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Error, Result};
 
@@ -30,6 +32,8 @@ pub struct Settings {
 
 /// The version that is written.
 const VERSION: u32 = 1;
+/// The field that is kept beside those of the settings.
+const CHECKSUM: &str = "checksum";
 
 impl Settings {
     /// For an index of labels that is made now.
@@ -52,12 +56,20 @@ impl Settings {
         self.size.unwrap_or(twinset::SYNOPSIS_SIZE)
     }
 
-    pub(crate) fn to_value(&self) -> serde_json::Value {
-        serde_json::to_value(self).expect("settings can be written as JSON")
+    /// As they are kept: with a checksum, as a changed bit may leave settings that make sense.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut value = serde_json::to_value(self).expect("settings can be written as JSON");
+        value[CHECKSUM] = self.checksum().into();
+        value
     }
 
     pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("settings can be written as JSON")
+        self.to_value().to_string()
+    }
+
+    fn checksum(&self) -> String {
+        let json = serde_json::to_string(self).expect("settings can be written as JSON");
+        format!("{:016x}", xxh3_64(json.as_bytes()))
     }
 
     /// Reads the settings of an index that is called so. A newer format is refused.
@@ -66,16 +78,24 @@ impl Settings {
         struct Version {
             version: u32,
         }
-        let broken =
-            |error| Error::index(index, format!("its settings cannot be read ({error}); restore it from a copy"));
-        let Version { version } = serde_json::from_str(json).map_err(broken)?;
+        let broken = |error: &dyn fmt::Display| {
+            Error::index(index, format!("its settings cannot be read ({error}); restore it from a copy"))
+        };
+        let mut value: Value = serde_json::from_str(json).map_err(|error| broken(&error))?;
+        let Version { version } = Version::deserialize(&value).map_err(|error| broken(&error))?;
         if version > VERSION {
             let reason = format!(
                 "it was written by a newer version of twinset (format {version}, and {VERSION} is known here); install that"
             );
             return Err(Error::index(index, reason));
         }
-        serde_json::from_str(json).map_err(broken)
+        let checksum = value.as_object_mut().and_then(|fields| fields.remove(CHECKSUM));
+        let settings: Self = serde_json::from_value(value).map_err(|error| broken(&error))?;
+        // Indexes of before have none.
+        if checksum.is_some_and(|checksum| checksum != settings.checksum()) {
+            return Err(broken(&"their checksum is another"));
+        }
+        Ok(settings)
     }
 
     /// Refuses token options that were given and are others.

@@ -199,6 +199,9 @@ fn takes_a_batch_whole(place: &Place<'_>) {
     let long = LabelIndex::label(&labeler, "x".repeat(2001), vec![1, 2]);
     let message = index.add(vec![fine.clone(), long]).unwrap_err().to_string();
     assert!(message.contains("at most 2000"), "{message}");
+    let nul = LabelIndex::label(&labeler, "a\0b".to_owned(), vec![1, 2]);
+    let message = index.add(vec![fine.clone(), nul]).unwrap_err().to_string();
+    assert!(message.contains("NUL"), "{message}");
     assert_eq!(index.len().unwrap(), 0);
     // The longest id, and a set whose hashes take most of a megabyte.
     let longest = LabelIndex::label(&labeler, "x".repeat(2000), (0..100_000).collect());

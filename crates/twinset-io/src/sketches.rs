@@ -39,7 +39,7 @@ pub struct SketchSettings {
 const VERSION: u32 = 1;
 /// The entry of the file's metadata that holds the settings.
 const KEY: &str = "twinset.sketch";
-/// The entry that holds a checksum of the ids and sketches.
+/// The entry that holds a checksum of the settings, ids and sketches.
 const CHECKSUM: &str = "twinset.checksum";
 /// Rows that are written at a time.
 const ROWS: usize = 1 << 14;
@@ -83,6 +83,8 @@ pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings
     let json = serde_json::to_string(settings).map_err(|error| fail(&error))?;
     let fields =
         vec![Field::new("id", DataType::Utf8, false), Field::new("sketch", DataType::FixedSizeBinary(width), true)];
+    let mut checksum = Xxh3::new();
+    checksum.update(json.as_bytes());
     let schema = Arc::new(Schema::new(fields).with_metadata(HashMap::from([(KEY.to_owned(), json)])));
     // Sketches are as good as random: there is nothing to compress.
     let properties = WriterProperties::builder()
@@ -92,7 +94,6 @@ pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings
         .build();
     let mut writer = ArrowWriter::try_new(output, schema.clone(), Some(properties)).map_err(|error| fail(&error))?;
     let mut sketches = blocks.iter().flat_map(TokenBlock::sketches);
-    let mut checksum = Xxh3::new();
     for first in (0..ids.len()).step_by(ROWS) {
         let rows = first..ids.len().min(first + ROWS);
         let own = rows.clone().map(|row| ids.get(row).into_owned());
@@ -166,6 +167,7 @@ impl SketchFile {
         let entries = builder.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let expected = entries.filter(|entry| entry.key == CHECKSUM).find_map(|entry| entry.value.clone());
         let mut checksum = Xxh3::new();
+        checksum.update(json.as_bytes());
         let width = settings.permutations as usize;
         let (mut names, mut blocks) = (Names::default(), Vec::new());
         for batch in builder.build().map_err(|error| fail(&error))? {

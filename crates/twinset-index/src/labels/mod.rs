@@ -235,6 +235,12 @@ impl LabelIndex {
     /// The records after the one with this number, which becomes that of the last of them; `None` after the last.
     fn next_batch(&mut self, last: &mut i64) -> Result<Option<Vec<Stored>>> {
         let batch = self.home.after(*last, BATCH)?;
+        // In a damaged index a number may lead back, and everything would be read again and again.
+        let numbers = || batch.iter().map(|record| record.number);
+        if !std::iter::once(*last).chain(numbers()).is_sorted_by(|a, b| a < b) {
+            let reason = "it is damaged, as its records are not in order; restore it from a copy";
+            return Err(Error::index(self.name(), reason));
+        }
         *last = batch.last().map_or(*last, |record| record.number);
         Ok((!batch.is_empty()).then_some(batch))
     }

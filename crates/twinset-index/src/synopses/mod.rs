@@ -129,6 +129,9 @@ struct State {
     /// Whether values were ever added to a record that was there.
     #[serde(default)]
     merged: bool,
+    /// How many records there are; indexes of before do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    records: Option<u64>,
 }
 
 impl State {
@@ -157,7 +160,7 @@ impl SynopsisIndex {
         let mut writer: IndexWriter = index
             .writer_with_num_threads(1, writer::MEMORY)
             .map_err(|error| Error::index(&name, writer::in_words(&error)))?;
-        let state = State { twinset: settings.to_value(), next: 1, merged: false };
+        let state = State { twinset: settings.to_value(), next: 1, merged: false, records: Some(0) };
         writer
             .prepare_commit()
             .and_then(|mut commit| {
@@ -294,7 +297,11 @@ impl SynopsisIndex {
             checked?.iter().map(|file| format!("the checksum of {} is another", file.display())).collect();
         damages.sort();
         if damages.is_empty() {
-            damages = self.snapshot()?.damages()?;
+            let (snapshot, state) = (self.snapshot()?, state(&self.index, &self.name)?);
+            if opstamp() != before {
+                return self.damages();
+            }
+            damages = snapshot.damages(&state)?;
         }
         Ok(damages)
     }

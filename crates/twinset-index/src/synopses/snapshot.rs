@@ -6,7 +6,7 @@ use tantivy::{DocId, DocSet, Searcher};
 use twinset::{Comparison, Condition, Estimating, Input, JoinOptions, Run, Strings, Synopses, Synopsis};
 
 use super::segment::Segment;
-use super::{Fields, Query};
+use super::{Fields, Query, State};
 use crate::{Error, Result, Settings};
 
 /// One state of an index.
@@ -326,8 +326,8 @@ impl Snapshot {
         Ok(ids)
     }
 
-    /// What is wrong with its records.
-    pub(super) fn damages(&self) -> Result<Vec<String>> {
+    /// What is wrong with its records, and with what the index tells of them, which has no checksum.
+    pub(super) fn damages(&self, state: &State) -> Result<Vec<String>> {
         let mut damages = Vec::new();
         let (mut buffer, mut numbers) = (Vec::new(), Vec::new());
         for segment in &self.segments {
@@ -361,6 +361,13 @@ impl Snapshot {
         numbers.sort_unstable();
         if let Some(pair) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
             damages.push(format!("two records of {} have number {}", self.name, pair[0]));
+        }
+        if let Some(last) = numbers.last().filter(|last| **last >= state.next) {
+            damages.push(format!("there is a record number {last}, and the next is said to be {}", state.next));
+        }
+        let counted = numbers.len() as u64;
+        if counted != self.len() || state.records.is_some_and(|records| records != counted) {
+            damages.push(format!("there are {counted} records, and another number is told"));
         }
         Ok(damages)
     }

@@ -1,6 +1,6 @@
 //! Changes of an index: each is there wholly or not at all, and stays once the call has returned.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 use tantivy::directory::Directory;
@@ -52,6 +52,7 @@ impl SynopsisIndex {
         }
         let mut replaced = 0;
         self.change(|index, writer, snapshot, state| {
+            let added = order.len() as u64;
             state.merged |= has_merged;
             let was_empty = snapshot.is_empty();
             for mut record in order {
@@ -78,6 +79,7 @@ impl SynopsisIndex {
                 let document = index.document(record, number);
                 writer.add_document(document).map_err(|error| Error::index(&index.name, in_words(&error)))?;
             }
+            state.records = Some(snapshot.len() + added - replaced);
             Ok(())
         })?;
         let new = places.len() as u64 - replaced;
@@ -87,11 +89,12 @@ impl SynopsisIndex {
     /// Removes records, all of them or none. Returns how many of the ids there were.
     pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
         let mut removed = 0;
-        self.change(|index, writer, snapshot, _| {
-            for id in ids {
+        self.change(|index, writer, snapshot, state| {
+            for id in ids.iter().collect::<BTreeSet<_>>() {
                 removed += u64::from(snapshot.number_of(id)?.is_some());
                 writer.delete_term(Term::from_field_text(index.fields.id, id));
             }
+            state.records = Some(snapshot.len().saturating_sub(removed));
             Ok(())
         })?;
         Ok(removed)
