@@ -20,6 +20,28 @@ pub struct Server {
     stop: Signal,
     address: String,
     folder: TempDir,
+    /// By which it is started.
+    serve: Call,
+    /// By which it is asked whether it answers.
+    ask: Call,
+}
+
+/// A program with its arguments, and the user who runs it.
+struct Call {
+    program: PathBuf,
+    args: Vec<String>,
+    account: Option<User>,
+}
+
+impl Call {
+    fn new<S: AsRef<str>>(program: &Path, args: &[S], account: Option<&User>) -> Self {
+        let args = args.iter().map(|arg| arg.as_ref().to_owned()).collect();
+        Self { program: program.to_owned(), args, account: account.cloned() }
+    }
+
+    fn command(&self) -> Command {
+        command(&self.program, &self.args, self.account.as_ref())
+    }
 }
 
 /// The name of the certificate in a server's folder.
@@ -46,13 +68,11 @@ impl Server {
         let args = ["-D", path(&data), "-p", &port, "-h", "127.0.0.1", "-c", &sockets];
         let secure = ["-c", "ssl=on", "-c", &certificate, "-c", &key];
         let args = [&args[..], &secure].concat();
-        let process = start(&mut command(&programs.join("postgres"), &args, account.as_ref()), folder.path())?;
-        // A fast shutdown.
-        let address = format!("postgres://twinset@127.0.0.1:{port}/postgres");
-        let mut server = Self { process, stop: Signal::SIGINT, address, folder };
+        let serve = Call::new(&programs.join("postgres"), &args, account.as_ref());
         let ask = ["-h", "127.0.0.1", "-p", &port, "-U", "twinset", "-d", "postgres", "-c", "SELECT 1"];
-        server.wait(|| command(&programs.join("psql"), &ask, None))?;
-        Ok(server)
+        let ask = Call::new(&programs.join("psql"), &ask, None);
+        // A fast shutdown.
+        Self::start(Signal::SIGINT, format!("postgres://twinset@127.0.0.1:{port}/postgres"), folder, serve, ask)
     }
 
     /// MariaDB with an empty database.
@@ -73,9 +93,7 @@ impl Server {
         let args =
             ["--no-defaults", &datadir, &socket, &port_option, "--bind-address=127.0.0.1", "--skip-name-resolve"];
         let args = [&args[..], &[certificate.as_str(), &key]].concat();
-        let process = start(&mut command(&server, &args, account.as_ref()), folder.path())?;
-        let address = format!("mysql://root@127.0.0.1:{port}/twinset");
-        let mut server = Self { process, stop: Signal::SIGTERM, address, folder };
+        let serve = Call::new(&server, &args, account.as_ref());
         let client = find("mariadb").context("the client of MariaDB is missing")?;
         let ask = [
             "--no-defaults",
@@ -88,8 +106,35 @@ impl Server {
             "-e",
             "CREATE DATABASE IF NOT EXISTS twinset",
         ];
-        server.wait(|| command(&client, &ask, None))?;
+        let ask = Call::new(&client, &ask, None);
+        Self::start(Signal::SIGTERM, format!("mysql://root@127.0.0.1:{port}/twinset"), folder, serve, ask)
+    }
+
+    fn start(stop: Signal, address: String, folder: TempDir, serve: Call, ask: Call) -> anyhow::Result<Self> {
+        let process = start(&mut serve.command(), folder.path())?;
+        let mut server = Self { process, stop, address, folder, serve, ask };
+        server.wait()?;
         Ok(server)
+    }
+
+    /// Kills the server, which has no chance to do anything.
+    pub fn kill(&mut self) -> anyhow::Result<()> {
+        self.process.kill()?;
+        self.process.wait()?;
+        Ok(())
+    }
+
+    /// Starts a server that was killed on what it has left, and waits until it answers.
+    pub fn restart(&mut self) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        loop {
+            self.process = start(&mut self.serve.command(), self.folder.path())?;
+            match self.wait() {
+                // The processes of the killed one may not have noticed yet that it is gone.
+                Err(_) if begin.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(50)),
+                answered => return answered,
+            }
+        }
     }
 
     /// The file with the certificate by which it proves who it is.
@@ -102,12 +147,12 @@ impl Server {
         &self.address
     }
 
-    /// Waits until a question is answered.
-    fn wait(&mut self, question: impl Fn() -> Command) -> anyhow::Result<()> {
+    /// Waits until it answers.
+    fn wait(&mut self) -> anyhow::Result<()> {
         let begin = Instant::now();
         let mut answer = String::new();
         while begin.elapsed() < PATIENCE {
-            let output = question().output()?;
+            let output = self.ask.command().output()?;
             if output.status.success() {
                 return Ok(());
             }

@@ -1,5 +1,7 @@
 //! The chores of this repository: `cargo xtask test` is what must pass before anything lands.
 
+mod torture;
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,6 +20,7 @@ enum Chore {
         #[arg(long)]
         full: bool,
     },
+    Torture(torture::Torture),
     /// The wheel of the Python package, in target/wheels
     Wheel,
 }
@@ -27,6 +30,10 @@ fn main() -> anyhow::Result<()> {
     std::env::set_current_dir(root)?;
     match Chore::parse() {
         Chore::Test { full } => test(full),
+        Chore::Torture(torture) => {
+            install_packages()?;
+            torture.run()
+        }
         Chore::Wheel => {
             install_packages()?;
             install_python(PYTHON)?;
@@ -59,7 +66,7 @@ fn test(full: bool) -> anyhow::Result<()> {
     if full {
         sanitized()?;
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
-        cargo("test --package twinset-cli --test crash", &[("TWINSET_KILLS", "200")])?;
+        torture::Torture::in_full()?;
         wheel("--release")?;
         install_python(OLDER_SPARK)?;
         for (folder, _) in [PYTHON, OLDER_SPARK] {

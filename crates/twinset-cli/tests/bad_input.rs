@@ -119,6 +119,37 @@ fn a_full_disk_is_reported() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_huge_is_refused_in_little_memory() {
+    let folder = Folder::with(&[("lake/fine.csv", b"a,b\n1,2\n")]);
+    // Files with a hole, which is read as zeros, and takes no room.
+    for (name, beginning, size) in [
+        ("attribute.html", "<html><p class='", 100 << 20),
+        ("literal.nt", "<http://x/a> <http://c/p> \"", 200 << 20),
+        ("line.txt", "one line ", 1 << 30),
+        ("lake/line.csv", "a,b\n1,2\n", 1 << 30),
+    ] {
+        let mut file = std::fs::File::create(folder.path(name)).unwrap();
+        file.write_all(beginning.as_bytes()).unwrap();
+        file.set_len(size).unwrap();
+    }
+    let program = assert_cmd::cargo::cargo_bin!("twinset");
+    for (args, code, reason) in [
+        ("join attribute.html --threshold 0.8", 1, "attribute.html:1: the record is longer"),
+        ("join literal.nt --threshold 0.8", 1, "literal.nt: cannot be read: a term is longer than 16 MB"),
+        ("join line.txt --threshold 0.8", 1, "line.txt:1: "),
+        ("profile lake", 0, "line.csv:3: the row that starts here is longer than"),
+    ] {
+        let script = format!("ulimit -d 600000; exec {} {args}", program.display());
+        let mut command = std::process::Command::new("sh");
+        let output = command.args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args}: {message}");
+        assert!(message.contains(reason) && message.contains("--max-record"), "{args}: {message}");
+    }
+}
+
 #[test]
 fn rejects_hold_bad_records_with_place_and_reason() {
     let folder = files();

@@ -132,20 +132,23 @@ fn links_lead_somewhere() {
 fn named_source_files_exist() {
     let crates = ["twinset", "twinset-io", "twinset-index", "twinset-profile", "twinset-server", "twinset-cli"];
     let folders = crates.iter().flat_map(|name| ["src", "tests"].map(|folder| format!("crates/{name}/{folder}")));
-    let sources: Vec<String> = folders.chain(["crates".to_owned(), String::new()]).collect();
+    let python = "crates/twinset-python/tests".to_owned();
+    let sources: Vec<String> = folders.chain([python, "crates".to_owned(), String::new()]).collect();
     for page in pages().iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
         let text = std::fs::read_to_string(page).unwrap();
         for event in Parser::new_ext(&text, Options::all()) {
             let Event::Code(code) = event else { continue };
             let (file, item) = code.split_once("::").unwrap_or((&code, ""));
-            if !file.ends_with(".rs") || file.contains(['*', ' ']) {
-                continue;
-            }
+            let keyword = match file.rsplit_once('.') {
+                Some((name, "rs")) if !name.contains(['*', ' ']) => "fn",
+                Some((name, "py")) if !name.contains(['*', ' ']) && !item.is_empty() => "def",
+                _ => continue,
+            };
             let found = sources.iter().map(|folder| root().join(folder).join(file)).filter(|path| path.exists());
             let found: Vec<String> = found.map(|path| std::fs::read_to_string(path).unwrap()).collect();
             assert!(!found.is_empty(), "{}: {file} is not there", page.display());
             let name = item.rsplit("::").next().unwrap();
-            let has = |source: &String| ["(", "<"].iter().any(|end| source.contains(&format!("fn {name}{end}")));
+            let has = |source: &String| ["(", "<"].iter().any(|end| source.contains(&format!("{keyword} {name}{end}")));
             assert!(name.is_empty() || found.iter().any(has), "{}: {code} is not there", page.display());
         }
     }

@@ -1,6 +1,8 @@
 //! A folder of small files, and the command run in it.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod asking;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -110,6 +110,12 @@ pub(crate) fn for_each_quad(
         }
         match quad {
             Ok(quad) => visit(Ok(anonymous.named(quad)))?,
+            // That is how the parser says that a term is longer than it takes.
+            Err(RdfParseError::Io(error)) if error.kind() == io::ErrorKind::OutOfMemory => {
+                return Err(fail(io::Error::other(
+                    "a term is longer than 16 MB, whatever --max-record allows; shorten it",
+                )));
+            }
             Err(RdfParseError::Io(error)) => return Err(fail(error)),
             Err(RdfParseError::Syntax(error)) => {
                 let bad_line = bad_line(&error, format, progress.lines.load(Ordering::Relaxed), b"");
