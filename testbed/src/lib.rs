@@ -1,4 +1,9 @@
-//! Database servers that live as long as a test: on loopback, with a data folder that is thrown away.
+//! What tests need of the world: database servers that live as long as a test, on loopback, with a data folder that is thrown away;
+//! and a disk that fails.
+
+/// Linux on x86-64, where registers of processes and numbers of calls are known.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod disk;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The crates that have layers, each from top to bottom.
 const CRATES: [(&str, &[&str]); 5] = [
-    ("twinset-index", &["error", "change", "settings", "labels", "synopses"]),
+    ("twinset-index", &["error", "folder", "change", "settings", "labels", "synopses"]),
     (
         "twinset-profile",
         &[

@@ -27,4 +27,10 @@ impl Error {
     pub(crate) fn index(index: &str, reason: impl std::fmt::Display) -> Self {
         Self::Index { index: index.to_owned(), reason: reason.to_string() }
     }
+
+    /// A change was made, and may not survive a power failure.
+    pub(crate) fn unsettled(index: &str, error: impl std::fmt::Display) -> Self {
+        let reason = "this change is there, but would be lost if the power failed now";
+        Self::index(index, format!("{reason}, as the disk does not answer ({error}); look at the disk"))
+    }
 }

@@ -8,6 +8,7 @@
 
 mod change;
 mod error;
+mod folder;
 pub mod labels;
 mod settings;
 pub mod synopses;

@@ -272,10 +272,7 @@ impl SavedProfile {
         }
         let names: BTreeSet<String> = profile.features.iter().map(|feature| feature.name.clone()).collect();
         let gone: Vec<String> = self.ids.difference(&names).cloned().collect();
-        self.index.add(entries, false)?;
-        if !gone.is_empty() {
-            self.index.remove(&gone)?;
-        }
+        self.index.replace(&gone, entries)?;
         self.index.finish()?;
         self.ids = names;
         Ok(())

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use twinset_io::Limits;
+use twinset_io::write::create_folder;
 
 use crate::compared::{Compare, Comparer};
 use crate::labels::Labels;
@@ -27,8 +28,9 @@ impl Kept {
     /// Opens a folder, or makes everything in an empty one, and brings the indexes up to date.
     pub(crate) fn open(folder: &Path, options: &ServeOptions) -> Result<Self> {
         let name = folder.display().to_string();
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Error::storage(&name, format!("the folder cannot be made: {error}")))?;
+        create_folder(folder).map_err(|error| {
+            Error::storage(&name, format!("the folder cannot be made: {error}; make room, or choose another place"))
+        })?;
         let store = Store::open(folder)?;
         let compare = store.write(|writing| match writing.reading().setting("compare")? {
             Some(made) => Ok(made),

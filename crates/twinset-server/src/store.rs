@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use twinset_io::write::sync_name;
 
 use crate::article::{Article, Entity, Head, Moment};
 use crate::{Error, Result};
@@ -162,7 +163,7 @@ pub fn back_up(folder: &Path, to: &Path) -> Result<()> {
     }
     connection.execute("VACUUM INTO ?1", [&partial])?;
     std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(unwritten)?;
-    std::fs::rename(&partial, to).map_err(unwritten)
+    std::fs::rename(&partial, to).and_then(|()| sync_name(to)).map_err(unwritten)
 }
 
 fn upgrade(connection: &mut Connection, file: &Path) -> Result<()> {

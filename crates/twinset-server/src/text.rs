@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use tantivy::collector::{Count, TopDocs};
+use tantivy::directory::Directory;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query, QueryParser, RangeQuery, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
@@ -155,6 +156,9 @@ impl TextIndex {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&last.to_string());
         commit.commit()?;
+        // The store forgets what this has heard of.
+        let unsynced = |error| Error::storage("the full-text index", error);
+        self.index.directory().sync_directory().map_err(unsynced)?;
         self.reader.reload()?;
         self.last.store(last, Ordering::Relaxed);
         Ok(())
@@ -340,6 +344,8 @@ fn writer(index: &Index) -> Result<IndexWriter> {
     let mut policy = LogMergePolicy::default();
     policy.set_min_layer_size(SMALL);
     writer.set_merge_policy(Box::new(policy));
+    // What a process left that was killed could have a name that is needed now.
+    writer.garbage_collect_files().wait()?;
     Ok(writer)
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::home::{Home, Labelled, Stored, Visit};
+use crate::folder::sync_name;
 use crate::{Error, Result, Settings};
 
 pub(super) struct Memory {
@@ -89,6 +90,7 @@ impl Memory {
         memory.name = path.display().to_string();
         memory.file = Some((path.to_owned(), lock));
         memory.save()?;
+        memory.settle()?;
         Ok(memory)
     }
 
@@ -132,7 +134,10 @@ impl Memory {
         let Some((path, _)) = &self.file else { return Ok(()) };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let unchanged = |error: io::Error| {
-            Error::index(&self.name, format!("nothing was changed, as it cannot be written: {error}"))
+            Error::index(
+                &self.name,
+                format!("nothing was changed, as it cannot be written: {error}; make room, then try again"),
+            )
         };
         let written = || -> io::Result<()> {
             let temporary = tempfile::Builder::new().prefix(".twinset-").suffix(".partial").tempfile_in(folder)?;
@@ -149,10 +154,13 @@ impl Memory {
             temporary.persist(path).map_err(|error| error.error)?;
             Ok(())
         };
-        written().map_err(unchanged)?;
-        // The new file is there now; that its name survives a power failure is all that this adds.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        Ok(())
+        written().map_err(unchanged)
+    }
+
+    /// Makes the name of the new file survive a power failure.
+    fn settle(&self) -> Result<()> {
+        let Some((path, _)) = &self.file else { return Ok(()) };
+        sync_name(path).map_err(|error| Error::unsettled(&self.name, error))
     }
 
     fn put(&mut self, number: i64, record: &Labelled) {
@@ -184,7 +192,8 @@ impl Memory {
         if saved.is_err() {
             undo(self);
         }
-        saved
+        saved?;
+        self.settle()
     }
 }
 
@@ -193,7 +202,9 @@ fn lock(path: &Path) -> Result<File> {
     let name = path.display().to_string();
     let lock = path.with_added_extension("lock");
     let file = File::options().create(true).truncate(false).write(true).open(&lock);
-    let file = file.map_err(|error| Error::index(&name, format!("{} cannot be made: {error}", lock.display())))?;
+    let file = file.map_err(|error| {
+        Error::index(&name, format!("{} cannot be made: {error}; make room, then try again", lock.display()))
+    })?;
     file.try_lock()
         .map_err(|_| Error::index(&name, "another process uses it; a file of labels is for one at a time"))?;
     Ok(file)

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::home::{Home, Labelled, Stored, Visit, from_bytes, to_bytes};
-use crate::{Error, Result, Settings};
+use crate::{Error, Result, Settings, folder};
 
 pub(super) struct Sqlite {
     connection: Connection,
@@ -34,20 +35,20 @@ const SCHEMA: &str = "
 impl Sqlite {
     pub(super) fn create(folder: &Path, settings: &Settings) -> Result<Self> {
         let name = folder.display().to_string();
-        let fail = |error: std::io::Error| Error::index(&name, format!("the folder cannot be made: {error}"));
-        if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
-            return Err(Error::index(&name, "this folder exists and is not empty; name a new one"));
-        }
-        fs::create_dir_all(folder).map_err(fail)?;
-        let file = folder.join(FILE);
-        let refused = |error: rusqlite::Error| failure(&name, &error);
-        let mut connection = Connection::open(&file).map_err(refused)?;
-        prepare(&connection).map_err(refused)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refused)?;
-        transaction.execute_batch(SCHEMA).map_err(refused)?;
-        transaction.execute("INSERT INTO settings VALUES (?1)", [settings.to_json()]).map_err(refused)?;
-        transaction.commit().map_err(refused)?;
-        Ok(Self { connection, file, name, settings: settings.clone() })
+        let made = |unfinished: &Path| -> rusqlite::Result<()> {
+            let mut connection = Connection::open(unfinished.join(FILE))?;
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(SCHEMA)?;
+            transaction.execute("INSERT INTO settings VALUES (?1)", [settings.to_json()])?;
+            transaction.commit()?;
+            // The log comes last, so that everything is in the one file.
+            prepare(&connection)
+        };
+        folder::make(folder, FILE, |unfinished| made(unfinished).map_err(|error| failure(&name, &error)))?;
+        Self::open(folder).map_err(|error| match error {
+            Error::Index { index, reason } => Error::index(&index, format!("it was made, but {reason}")),
+            other => other,
+        })
     }
 
     pub(super) fn open(folder: &Path) -> Result<Self> {
@@ -82,6 +83,13 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -65536)
 }
 
+/// Whether there is no room; what processes share of an index takes some as well.
+fn is_full(error: &rusqlite::Error) -> bool {
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.code == rusqlite::ErrorCode::DiskFull || error.extended_code == SQLITE_IOERR_SHMSIZE)
+}
+
 /// What a failure means to the user.
 fn failure(name: &str, error: &rusqlite::Error) -> Error {
     if let rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) = error {
@@ -90,8 +98,9 @@ fn failure(name: &str, error: &rusqlite::Error) -> Error {
     }
     let reason = match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy) => "another process is writing to it; try again later".to_owned(),
-        Some(rusqlite::ErrorCode::DiskFull) => {
-            "the disk is full; nothing of this batch was added: make room".to_owned()
+        _ if is_full(error) => "the disk is full; nothing of this batch was added: make room".to_owned(),
+        Some(rusqlite::ErrorCode::SystemIoFailure) => {
+            format!("the disk does not answer ({error}); look at the disk, then try again")
         }
         Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
             format!("it is damaged ({error}); restore it from a copy, or create it anew and add the records again")
@@ -99,7 +108,7 @@ fn failure(name: &str, error: &rusqlite::Error) -> Error {
         Some(
             rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::PermissionDenied,
         ) => {
-            format!("it cannot be opened for writing: {error}")
+            format!("it cannot be opened for writing ({error}); make room, or see to the permissions, then try again")
         }
         _ => error.to_string(),
     };
@@ -132,7 +141,14 @@ impl Sqlite {
             transaction.commit()?;
             Ok(changed)
         });
-        changed.map_err(|error| failure(name, &error))
+        changed.map_err(|error| match error.sqlite_error_code() {
+            // All of it may have been written, and only the word that it was is missing.
+            Some(rusqlite::ErrorCode::SystemIoFailure) if !is_full(&error) => {
+                let reason = format!("the disk does not answer ({error}), and this batch may or may not be there");
+                Error::index(name, format!("{reason}; look at the disk, then try again"))
+            }
+            _ => failure(name, &error),
+        })
     }
 
     fn count(&self, sql: &str) -> Result<u64> {

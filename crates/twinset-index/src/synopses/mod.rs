@@ -28,7 +28,7 @@ use tantivy::schema::{FAST, Field, INDEXED, STORED, STRING, Schema};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 use twinset::{Condition, Synopsis, SynopsisBuilder, synopsis_value};
 
-use crate::{Error, Kind, Result, Settings};
+use crate::{Error, Kind, Result, Settings, folder};
 
 /// An index of synopses in a folder.
 pub struct SynopsisIndex {
@@ -119,6 +119,9 @@ fn term(value: u64) -> u64 {
     value & u64::from(u32::MAX)
 }
 
+/// The file that names all others.
+const FILE: &str = "meta.json";
+
 /// What goes with each state of the index.
 #[derive(Debug, Serialize, Deserialize)]
 struct State {
@@ -146,35 +149,24 @@ impl SynopsisIndex {
         let name = path.display().to_string();
         Synopsis::check_size(settings.size())?;
         twinset::TokenHasher::new(&settings.tokens, settings.seed)?;
-        let failed = |error: &dyn std::fmt::Display| Error::index(&name, format!("it cannot be made: {error}"));
-        if path.is_file() {
-            return Err(Error::index(&name, "this is a file; name a folder"));
-        }
-        fs::create_dir_all(path).map_err(|error| failed(&error))?;
-        let mut others = fs::read_dir(path).map_err(|error| failed(&error))?;
-        if others.next().is_some() {
-            return Err(Error::index(&name, "this folder is not empty; name a new one"));
-        }
-        let (schema, _) = Fields::schema();
-        let index = tantivy::Index::create_in_dir(path, schema).map_err(|error| failed(&error))?;
-        let mut writer: IndexWriter = index
-            .writer_with_num_threads(1, writer::MEMORY)
-            .map_err(|error| Error::index(&name, writer::in_words(&error)))?;
         let state = State { twinset: settings.to_value(), next: 1, merged: false, records: Some(0) };
-        writer
-            .prepare_commit()
-            .and_then(|mut commit| {
-                commit.set_payload(&state.to_json());
-                commit.commit()
-            })
-            .map_err(|error| failed(&error))?;
-        drop(writer);
+        let made = |unfinished: &Path| -> tantivy::Result<()> {
+            let (schema, _) = Fields::schema();
+            let index = tantivy::Index::create_in_dir(unfinished, schema)?;
+            let mut writer: IndexWriter = index.writer_with_num_threads(1, writer::MEMORY)?;
+            let mut commit = writer.prepare_commit()?;
+            commit.set_payload(&state.to_json());
+            commit.commit().map(|_| ())
+        };
+        let failed =
+            |error| Error::index(&name, format!("it cannot be made: {error}; make room, or choose another place"));
+        folder::make(path, FILE, |unfinished| made(unfinished).map_err(failed))?;
         Self::open(path)
     }
 
     /// Whether a folder holds such an index.
     pub fn is_at(path: &Path) -> bool {
-        path.join("meta.json").is_file()
+        path.join(FILE).is_file()
     }
 
     /// Opens an index that exists.
@@ -309,10 +301,11 @@ impl SynopsisIndex {
     fn failure(&self, error: &TantivyError) -> Error {
         let reason = match error {
             TantivyError::LockFailure(..) => {
-                "it cannot be read, as its lock cannot be taken; reading needs permission to write to the folder"
+                "it cannot be read, as its lock cannot be taken; reading needs permission to write to the folder, and some room: \
+                 make room, then try again"
                     .to_owned()
             }
-            other => format!("it cannot be read: {other}"),
+            other => format!("it cannot be read: {other}; look at the disk, or restore it from a copy"),
         };
         Error::index(&self.name, reason)
     }

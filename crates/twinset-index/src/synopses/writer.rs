@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 use tantivy::directory::Directory;
+use tantivy::directory::error::OpenWriteError;
 use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::{Synopsis, SynopsisBuilder};
@@ -33,6 +34,15 @@ impl SynopsisIndex {
     /// Adds records, all of them or none; one whose id exists takes the place of the old one. With `merge` its values are added to
     /// those that are there instead. Of records with the same id the last counts, or with `merge` all together.
     pub fn add(&mut self, records: Vec<Entry>, merge: bool) -> Result<Added> {
+        self.exchange(&[], records, merge)
+    }
+
+    /// Removes records and adds others, all of it or nothing.
+    pub fn replace(&mut self, gone: &[String], records: Vec<Entry>) -> Result<()> {
+        self.exchange(gone, records, false).map(|_| ())
+    }
+
+    fn exchange(&mut self, gone: &[String], records: Vec<Entry>, merge: bool) -> Result<Added> {
         let (given, mut has_merged) = (records.len() as u64, false);
         let mut order: Vec<Entry> = Vec::with_capacity(records.len());
         let mut places: HashMap<String, usize> = HashMap::with_capacity(records.len());
@@ -55,6 +65,7 @@ impl SynopsisIndex {
             let added = order.len() as u64;
             state.merged |= has_merged;
             let was_empty = snapshot.is_empty();
+            gone.iter().for_each(|id| _ = writer.delete_term(Term::from_field_text(index.fields.id, id)));
             for mut record in order {
                 let mut number = None;
                 if !was_empty && merge {
@@ -122,8 +133,6 @@ impl SynopsisIndex {
             let mut commit = writer.prepare_commit().map_err(failed)?;
             commit.set_payload(&next.to_json());
             commit.commit().map_err(failed)?;
-            // The new state is there now; that its name survives a power failure is all that this adds.
-            let _ = self.index.directory().sync_directory();
             Ok(())
         });
         match changed {
@@ -131,7 +140,9 @@ impl SynopsisIndex {
             // What was not committed goes with the writer.
             Err(_) => drop(writer),
         }
-        changed
+        changed?;
+        // The new state is there now; this makes its name survive a power failure.
+        self.index.directory().sync_directory().map_err(|error| Error::unsettled(&self.name, error))
     }
 
     /// The writer, of which there is one in all processes.
@@ -152,6 +163,8 @@ impl SynopsisIndex {
                 break writer;
             }
         };
+        // What a process left that was killed could have a name that is needed now.
+        writer.garbage_collect_files().wait().map_err(failed)?;
         writer.set_merge_policy(Box::new(IntactMerges::new(self.index.directory(), &self.path)));
         Ok(writer)
     }
@@ -202,6 +215,16 @@ pub(super) fn in_words(error: &TantivyError) -> String {
         TantivyError::ErrorInThread(_) => {
             "it cannot be written (is the disk full, or a file too large?); the last state can still be read".to_owned()
         }
+        other if is_full(other) => "the disk is full; make room; the last state can still be read".to_owned(),
         other => format!("it cannot be written: {other}; the last state can still be read"),
     }
+}
+
+fn is_full(error: &TantivyError) -> bool {
+    let error = match error {
+        TantivyError::IoError(error) => error,
+        TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => io_error,
+        _ => return false,
+    };
+    error.kind() == std::io::ErrorKind::StorageFull
 }

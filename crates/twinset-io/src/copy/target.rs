@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::compression::Compression;
 use crate::read::{Format, InputFile, Inputs, ReadOptions, format_of};
+use crate::write::create_folder;
 use crate::{Error, Output, Result};
 
 /// One file, standard output, or a folder with a file for each input.
@@ -42,9 +43,10 @@ impl Target {
                 let paths: Vec<PathBuf> =
                     copied_names(inputs, options)?.into_iter().map(|name| folder.join(name)).collect();
                 for parent in paths.iter().filter_map(|path| path.parent()) {
-                    let fail =
-                        |error: std::io::Error| Error::file(parent, format!("the folder cannot be made: {error}"));
-                    std::fs::create_dir_all(parent).map_err(fail)?;
+                    let fail = |error: std::io::Error| {
+                        Error::file(parent, format!("the folder cannot be made: {error}; choose another place"))
+                    };
+                    create_folder(parent).map_err(fail)?;
                 }
                 Ok(Self::Folder(paths))
             }

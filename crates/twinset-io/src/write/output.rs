@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use super::folder::sync_name;
 use crate::compression::{Compression, inner_ending};
 use crate::host::{Host, MemoryTable, Place};
 use crate::{Error, Result};
@@ -301,10 +302,21 @@ static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// Removes the temporary files of all outputs that are not finished: for a program that is about to end at once.
 pub fn remove_unfinished() {
     if let Ok(mut unfinished) = UNFINISHED.lock() {
-        for path in std::mem::take(&mut *unfinished) {
-            // Nothing can be done about a file that cannot be removed now.
-            let _ = std::fs::remove_file(path);
-        }
+        remove(&mut unfinished);
+    }
+}
+
+/// The same where memory is short: nothing is allocated, and nobody is waited for who may want to.
+pub fn remove_unfinished_at_once() {
+    if let Ok(mut unfinished) = UNFINISHED.try_lock() {
+        remove(&mut unfinished);
+    }
+}
+
+fn remove(unfinished: &mut BTreeSet<PathBuf>) {
+    for path in std::mem::take(unfinished) {
+        // Nothing can be done about a file that cannot be removed now.
+        let _ = std::fs::remove_file(path);
     }
 }
 
@@ -335,7 +347,8 @@ impl Temporary {
 
     fn persist(self, path: &Path) -> io::Result<()> {
         self.file.as_file().sync_all()?;
-        self.file.persist(path).map(|_| ()).map_err(|error| error.error)
+        self.file.persist(path).map_err(|error| error.error)?;
+        sync_name(path)
     }
 }
 

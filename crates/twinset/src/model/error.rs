@@ -89,7 +89,7 @@ pub enum Error {
     #[error("stopped before the end, as asked")]
     Cancelled,
     /// The worker threads could not be started.
-    #[error("could not start {threads} threads: {reason}")]
+    #[error("could not start {threads} threads: {reason}; allow more memory, or fewer threads")]
     Threads {
         /// How many were asked for.
         threads: usize,

@@ -1,9 +1,13 @@
 //! What every long call is given: threads, limits, a way to watch it and a way to stop it.
 
+use std::error::Error as _;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
+
+use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::{Error, Result};
 
@@ -60,11 +64,21 @@ pub trait Progress: Send + Sync {
 impl Run {
     /// Runs `work` on the threads asked for.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T> {
-        let Some(threads) = self.threads else { return Ok(work()) };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|error| Error::Threads { threads, reason: error.to_string() })?;
+        let refused = |threads: usize, error: &ThreadPoolBuildError| {
+            let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            Error::Threads { threads, reason }
+        };
+        let Some(threads) = self.threads else {
+            // Outside of any pool the first parallel step would start the threads of the process, and panic where it cannot.
+            if rayon::current_thread_index().is_none()
+                && let Err(error) = ThreadPoolBuilder::new().build_global()
+                && error.source().is_some()
+            {
+                return Err(refused(available_parallelism().map_or(1, usize::from), &error));
+            }
+            return Ok(work());
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| refused(threads, &error))?;
         Ok(pool.install(work))
     }
 

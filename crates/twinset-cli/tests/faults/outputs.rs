@@ -1,0 +1,169 @@
+//! Files that commands write: each is the new one, wholly, or what was there before.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use testbed::disk::Fault;
+
+use crate::place::Place;
+use crate::trial::{Case, Ending, Outcome, Trial};
+
+#[test]
+fn joins_and_sketches() {
+    for file in ["pairs.csv", "pairs.jsonl", "pairs.parquet", "pairs.csv.gz", "pairs.jsonl.zst"] {
+        let command = format!("join docs.jsonl --threshold 0.6 --output disk/{file} --stats disk/stats.json");
+        try_one(&format!("join to {file}"), &command, &[file, "stats.json"]);
+    }
+    try_one("sketch", "sketch docs.jsonl --output disk/docs.sketch", &["docs.sketch"]);
+    try_one("tune", "tune docs.jsonl --report disk/tune.html", &["tune.html"]);
+}
+
+#[test]
+fn dedup_and_the_rest() {
+    let outputs =
+        "--groups disk/groups.csv --removed disk/removed.jsonl --report disk/report.html --stats disk/stats.json";
+    let files = ["kept.jsonl", "groups.csv", "removed.jsonl", "report.html", "stats.json"];
+    try_one("dedup", &format!("dedup docs.jsonl --threshold 0.6 --output disk/kept.jsonl {outputs}"), &files);
+    let command = "dedup folder --threshold 0.6 --output disk/kept --removed disk/removed";
+    try_one("dedup of a folder", command, &["kept/one.jsonl", "kept/two.jsonl", "removed/one.jsonl"]);
+    let command = "profile tables --output disk/relations.csv --report disk/profile.html";
+    try_one("profile", command, &["relations.csv", "profile.html"]);
+    try_one("export", "index export news --output disk/news.jsonl.gz", &["news.jsonl.gz"]);
+    let command = "generate --records 40 --words 12 --output disk/made.jsonl --truth disk/truth.csv";
+    try_one("generate", command, &["made.jsonl", "truth.csv"]);
+}
+
+#[test]
+fn a_profile_that_is_saved_again() {
+    let before = inputs();
+    before.stdout("profile tables --save disk/saved --output old.csv");
+    // A column goes, and another comes.
+    let rows: String = (0..30).map(|row| format!("{row},{}\n", row * 3)).collect();
+    std::fs::write(before.path("tables/left.csv"), format!("id,fresh\n{rows}")).unwrap();
+    let command = "profile tables --save disk/saved --output new.csv";
+    let done = before.copy();
+    done.stdout(command);
+    let (old, new) = (saved(&before), saved(&done));
+    assert!(old.contains("other") && !new.contains("other") && new.contains("fresh"), "{old} {new}");
+    Trial { name: "profile: save", before: &before, command, reopen: Some("index remove disk/saved nothing") }.run(
+        |case| {
+            let (found, about) = (saved(case.place), &case.about);
+            match &case.ending {
+                Ending::Done => assert_eq!(found, new, "{about}"),
+                Ending::Refused(message) if message.contains("would be lost if the power failed") && case.is_dark => {}
+                Ending::Refused(message)
+                    if message.contains("change is there") || message.contains("changes are there") =>
+                {
+                    assert_eq!(found, new, "{about}: {message}");
+                }
+                Ending::Refused(message) => {
+                    assert_eq!(found, old, "{about}: {message}");
+                    assert!(message.contains("disk/saved"), "{about}: {message}");
+                }
+                Ending::Killed => assert!(found == old || found == new, "{about}: {found}"),
+            }
+            case.place.stdout(command);
+            assert_eq!(saved(case.place), new, "{about}: it cannot be saved again");
+            if found == new { Outcome::New } else { Outcome::Old }
+        },
+    );
+}
+
+/// The names and values of features. What else is saved tells when a file was changed, and so is another in every copy.
+fn saved(place: &Place) -> String {
+    place.stdout("index check disk/saved");
+    let lines = place.stdout("index export disk/saved");
+    let plain = |line: &str| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        format!("{} {} {}\n", record["id"], record["tokens"], record["size"])
+    };
+    let mut plain: Vec<String> = lines.lines().map(plain).collect();
+    plain.sort();
+    plain.concat()
+}
+
+const BEFORE: &str = "what was there before\n";
+
+fn inputs() -> Place {
+    let text = |at: usize| (0..12).map(|word| format!("word{}", at / 2 * 5 + word)).collect::<Vec<_>>().join(" ");
+    let line = |at: usize| format!("{{\"id\": \"r{at}\", \"text\": \"{} own{at}\"}}\n", text(at));
+    let docs = |ids: std::ops::Range<usize>| ids.map(line).collect::<String>();
+    let table =
+        |from: usize| (0..30).map(|row| format!("{},{}\n", from + row, (from + row) * 7 % 31)).collect::<String>();
+    let place = Place::with(&[
+        ("docs.jsonl", &docs(0..40)),
+        ("folder/one.jsonl", &docs(0..20)),
+        ("folder/two.jsonl", &docs(20..40)),
+        ("tables/left.csv", &format!("id,other\n{}", table(1))),
+        ("tables/right.csv", &format!("key,value\n{}", table(1))),
+    ]);
+    place.stdout("index create news");
+    place.stdout("index add news docs.jsonl");
+    place
+}
+
+/// Tries a command that writes these files, where they are not there yet and where they are.
+fn try_one(name: &str, command: &str, files: &[&str]) {
+    let nothing = inputs();
+    let something = nothing.copy();
+    for file in files {
+        let path = something.path("disk").join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, BEFORE).unwrap();
+    }
+    for (before, name) in [(&nothing, name.to_owned()), (&something, format!("{name}, over what is there"))] {
+        let done = before.copy();
+        done.stdout(command);
+        let new = contents(&done);
+        for file in files {
+            assert!(new.get(&format!("disk/{file}")).is_some_and(|content| content != BEFORE.as_bytes()), "{file}");
+        }
+        let old = contents(before);
+        Trial { name: &name, before, command, reopen: None }.run(|case| judge(case, &old, &new));
+    }
+}
+
+/// All files with what they hold, as far as it is the same in every run.
+fn contents(place: &Place) -> BTreeMap<String, Vec<u8>> {
+    let read = |name: String| {
+        let bytes = std::fs::read(place.path(&name)).unwrap();
+        let steady = if name.ends_with("stats.json") { without_times(&bytes) } else { None };
+        (name, steady.unwrap_or(bytes))
+    };
+    place.files().into_iter().map(read).collect()
+}
+
+fn without_times(stats: &[u8]) -> Option<Vec<u8>> {
+    let mut stats: Value = serde_json::from_slice(stats).ok()?;
+    stats.as_object_mut()?.retain(|name, _| name != "seconds" && name != "peak_memory_bytes");
+    Some(stats.to_string().into_bytes())
+}
+
+fn judge(case: &Case<'_>, old: &BTreeMap<String, Vec<u8>>, new: &BTreeMap<String, Vec<u8>>) -> Outcome {
+    let about = &case.about;
+    let mut found = contents(case.place);
+    let partial: Vec<String> = found.keys().filter(|name| name.ends_with(".partial")).cloned().collect();
+    partial.iter().for_each(|name| _ = found.remove(name));
+    match &case.ending {
+        Ending::Done => assert!(found == *new && partial.is_empty(), "{about}: it succeeded, and not all is there"),
+        Ending::Refused(message) => {
+            // What cannot be removed stays, and what was removed may be back after a power failure.
+            let stays = case.is_dark || case.strike.1 == Fault::Gone || case.struck.starts_with("Remove");
+            assert!(stays || partial.is_empty(), "{about}: {partial:?} was left");
+            let failure = message.lines().find_map(|line| line.strip_prefix("error: "));
+            let failure = failure.unwrap_or_else(|| panic!("{about}: no message, but {message}"));
+            assert!(failure.starts_with("disk/"), "{about}: it does not say where: {failure}");
+            assert!(failure.contains("choose another place"), "{about}: what is to be done? {failure}");
+        }
+        Ending::Killed => {}
+    }
+    for name in old.keys().chain(new.keys()).chain(found.keys()) {
+        let is_old = found.get(name) == old.get(name);
+        assert!(is_old || found.get(name) == new.get(name), "{about}: {name} is neither old nor new");
+    }
+    match () {
+        () if found == *new => Outcome::New,
+        () if found == *old => Outcome::Old,
+        () => Outcome::Between,
+    }
+}
