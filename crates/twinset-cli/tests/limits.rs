@@ -58,7 +58,9 @@ fn unpacked_files() {
 #[test]
 fn depth_of_pages() {
     let nested: Input = |amount| {
-        ("a.html", (times("<div>", amount) + "text" + &times("</div>", amount)).into(), "join a.html --threshold 1")
+        // The outermost are html and body.
+        let page = times("<div>", amount - 2) + "text" + &times("</div>", amount - 2);
+        ("a.html", page.into(), "join a.html --threshold 1")
     };
     holds("page-depth", 10, nested, "--limit page-depth");
     // The deepest that can be allowed does not end the program.

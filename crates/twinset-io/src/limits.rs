@@ -137,6 +137,8 @@ limits! {
     context: Bytes = 2000, at most 64 << 10;
     /// How many attributes an element of a page may have
     attributes: Count = 2000, at most 20_000;
+    /// How deep elements of a page may lie in each other if data is looked for in them
+    markup_depth: Count = 256, at most 512;
     /// How many characters a search may have
     query: Count = 1000, at most 100_000;
     /// How deep brackets of a search may lie in each other

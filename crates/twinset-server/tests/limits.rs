@@ -133,9 +133,17 @@ fn attributes_and_depth_of_pages() {
     };
     limited.submit(attributes(4)).unwrap();
     assert!(limited.submit(attributes(5)).unwrap_err().contains("more than 4 attributes"));
-    let deep = |depth: usize| page("<div>".repeat(depth) + "Some text" + &"</div>".repeat(depth));
-    limited.submit(deep(6)).unwrap();
-    assert!(limited.submit(deep(7)).unwrap_err().contains("at most 6 are read"));
+    // The outermost elements are html and body.
+    let deep = |depth: usize, content: &str| {
+        page("<div>".repeat(depth - 2) + content + "Some text" + &"</div>".repeat(depth - 2))
+    };
+    limited.submit(deep(6, "")).unwrap();
+    assert!(limited.submit(deep(7, "")).unwrap_err().contains("more than 6 deep"));
+    // Data is looked for less deep, and the text is read all the same.
+    let limited = Limited::to(&["markup-depth=6"]);
+    let data = "<script type='application/ld+json'>{\"@context\": \"https://schema.org\", \"@type\": \"NewsArticle\", \
+                \"mentions\": {\"@type\": \"Person\", \"name\": \"Ada\"}}</script>";
+    assert_eq!([6, 7].map(|depth| limited.entities(deep(depth - 1, data))), [1, 0]);
 }
 
 #[test]

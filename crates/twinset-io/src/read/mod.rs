@@ -32,7 +32,7 @@ pub use format::Format;
 pub(crate) use inputs::InputFile;
 pub use inputs::Inputs;
 pub use options::{PageText, ReadOptions, read_stop_words};
-pub use pages::title_and_text;
+pub use pages::{has_deeper, title_and_text};
 pub use parquet::texts_of;
 pub(crate) use pieces::{Piece, for_each_piece, whole_file};
 pub use rdf::{BlankNodes, Literals, RdfOptions, Resources};

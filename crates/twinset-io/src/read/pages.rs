@@ -50,31 +50,58 @@ pub(super) fn parse(page: &Page, line: u64, source: &Source) -> Result<Record<'s
 
 /// The title and the text of a page whose elements may lie so deep in each other; the reason if it cannot be understood.
 pub fn title_and_text(html: &str, how: PageText, deepest: u64) -> Result<(String, String), String> {
-    if let Some(depth) = Some(depth(html)).filter(|&depth| depth as u64 > deepest) {
-        return Err(format!(
-            "the page's elements lie {depth} deep in each other, and at most {deepest} are read; --limit page-depth={depth} allows more"
-        ));
+    let deepest = deepest as usize;
+    let too_deep =
+        || format!("the page's elements lie more than {deepest} deep in each other; --limit page-depth=N allows more");
+    // A parser takes as long as the square of the depth.
+    if depth(html, deepest) > deepest {
+        return Err(too_deep());
     }
     // Pages are what anybody may have written.
-    guarded(|| extract(html, how)).ok_or_else(|| "the page cannot be understood".to_owned())
+    let extracted = guarded(|| extract(html, how, deepest));
+    extracted.ok_or_else(|| "the page cannot be understood".to_owned())?.ok_or_else(too_deep)
 }
 
-fn extract(html: &str, how: PageText) -> (String, String) {
+/// The title and the text; `None` if elements lie too deep in each other.
+fn extract(html: &str, how: PageText, deepest: usize) -> Option<(String, String)> {
     let whole = |document: &Document| {
         document.select("script, style, noscript, template, head").remove();
         document.formatted_text().to_string()
     };
     let document = Document::from(html);
+    if has_deeper(&document, deepest) {
+        return None;
+    }
     let title = document.select("title").first().text().trim().to_owned();
     if how == PageText::Text {
-        return (title, whole(&document));
+        return Some((title, whole(&document)));
     }
     let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
     let article = Readability::new(html, None, Some(config)).ok().and_then(|mut reader| reader.parse().ok());
-    match article.filter(|article| !article.text_content.trim().is_empty()) {
+    Some(match article.filter(|article| !article.text_content.trim().is_empty()) {
         Some(article) => (title, article.text_content.to_string()),
         // What has no article is compared whole.
         None => (title, whole(&document)),
+    })
+}
+
+/// Whether elements of a document lie more than so deep in each other.
+pub fn has_deeper(document: &Document, deepest: usize) -> bool {
+    let (mut node, mut depth) = (document.root(), 0);
+    loop {
+        if let Some(child) = node.first_child() {
+            (node, depth) = (child, depth + 1);
+            if depth > deepest && node.is_element() {
+                return true;
+            }
+            continue;
+        }
+        while node.next_sibling().is_none() {
+            let Some(parent) = node.parent() else { return false };
+            (node, depth) = (parent, depth - 1);
+        }
+        let Some(next) = node.next_sibling() else { return false };
+        node = next;
     }
 }
 
@@ -120,25 +147,44 @@ fn guessed(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// About how deep elements lie in each other. Those that need no end do not count.
-fn depth(html: &str) -> usize {
-    const WITHOUT_END: [&str; 34] = [
+/// About how deep elements lie in each other, as far as that is of interest. Those that need no end do not count, but within
+/// pictures and formulas. An end that belongs to nothing closes nothing, and so does one whose beginning lies outside of a table or the like.
+fn depth(html: &str, interesting: usize) -> usize {
+    const WITHOUT_END: [&str; 33] = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
-        "p", "li", "dt", "dd", "option", "optgroup", "tr", "td", "th", "tbody", "thead", "tfoot", "colgroup", "rp",
-        "rt", "html", "head", "body", "rb", "rtc",
+        "p", "li", "dt", "dd", "option", "tr", "td", "th", "tbody", "thead", "tfoot", "colgroup", "rp", "rt", "html",
+        "head", "body", "rb", "rtc",
     ];
-    let (mut depth, mut deepest) = (0usize, 0);
+    const WALLS: [&str; 9] = ["table", "template", "caption", "marquee", "object", "applet", "select", "svg", "math"];
+    let is_one_of = |names: &[&str], name: &[u8]| names.iter().any(|own| own.as_bytes() == name);
+    let (mut open, mut deepest): (Vec<Vec<u8>>, usize) = (Vec::new(), 0);
     for at in memchr::memchr_iter(b'<', html.as_bytes()) {
         let rest = &html.as_bytes()[at + 1..];
         let is_end = rest.first() == Some(&b'/');
         let name = &rest[usize::from(is_end)..];
         let length = name.iter().take(12).position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(name.len().min(12));
         let name = name[..length].to_ascii_lowercase();
-        if !name.first().is_some_and(u8::is_ascii_alphabetic) || WITHOUT_END.iter().any(|own| own.as_bytes() == name) {
+        if !name.first().is_some_and(u8::is_ascii_alphabetic) {
             continue;
         }
-        depth = if is_end { depth.saturating_sub(1) } else { depth + 1 };
-        deepest = deepest.max(depth);
+        let is_drawn = || open.iter().any(|own| own == b"svg" || own == b"math");
+        if is_end {
+            let own = open.iter().rposition(|own| *own == name);
+            let wall = open.iter().rposition(|own| is_one_of(&WALLS, own));
+            if let Some(own) = own.filter(|&own| wall.is_none_or(|wall| wall <= own) || is_one_of(&WALLS, &name)) {
+                open.truncate(own);
+            }
+            continue;
+        }
+        let is_closed = || memchr::memchr(b'>', rest).is_some_and(|end| rest[..end].ends_with(b"/"));
+        let counts = if is_drawn() { !is_closed() } else { !is_one_of(&WITHOUT_END, &name) };
+        if counts {
+            open.push(name);
+            deepest = deepest.max(open.len());
+            if deepest > interesting {
+                break;
+            }
+        }
     }
     deepest
 }
@@ -146,6 +192,8 @@ fn depth(html: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DEEPEST: usize = 1000;
 
     fn page(bytes: &[u8]) -> Page {
         Page { url: "u".to_owned(), encoding: None, bytes: bytes.to_vec(), kind: PageKind::Html }
@@ -168,10 +216,28 @@ mod tests {
     }
 
     #[test]
+    fn deep_pages_are_refused_whatever_their_ends_say() {
+        for hidden in ["<div></x>", "<b a=1><p></b>", "<ruby><rt>", "<a><div>", "<div a='/>'>", "<rt>"] {
+            for how in [PageText::Main, PageText::Text] {
+                let told = title_and_text(&hidden.repeat(3000), how, DEEPEST as u64);
+                assert!(told.is_err() || !has_deeper(&Document::from(hidden.repeat(3000)), DEEPEST), "{hidden}");
+            }
+        }
+        assert!(title_and_text(&"<div><p>x</div>".repeat(3000), PageText::Text, DEEPEST as u64).is_ok());
+    }
+
+    #[test]
     fn deep_pages_are_told_from_long_ones() {
+        let depth = |html: &str| depth(html, DEEPEST);
         assert_eq!(depth("<html><body><div><p>a<p>b<br><div>c</div></div>"), 2);
         assert!(depth(&"<p>a<li>b<td>".repeat(5000)) <= 1);
-        assert_eq!(depth(&"<div>".repeat(5000)), 5000);
+        assert!(depth(&"<div>".repeat(5000)) > DEEPEST);
         assert_eq!(depth("1 < 2 <!-- <"), 0);
+        // Ends that close nothing.
+        for hidden in ["<div></x>", "<div><table></div></table>", "<optgroup>", "<svg><tr>"] {
+            assert!(depth(&hidden.repeat(3000)) > DEEPEST, "{hidden}");
+        }
+        assert!(depth(&format!("<svg>{}</svg>", "<path d=x/>".repeat(3000))) < 3);
+        assert!(depth(&"<div><b><p><i>x</div>".repeat(3000)) < 5);
     }
 }

@@ -4,7 +4,7 @@ use dom_query::{Document, NodeRef};
 use graph_rdfa_processor::RdfaGraph;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use twinset_io::Limits;
-use twinset_io::read::{PageText, title_and_text};
+use twinset_io::read::{PageText, has_deeper, title_and_text};
 
 use super::graph::{self, Told};
 use crate::{Error, Result};
@@ -34,6 +34,10 @@ pub(crate) fn understand(html: &str, url: &str, limits: &Limits) -> Result<Page>
 fn embedded(html: &str, url: &str, limits: &Limits) -> Vec<Triple> {
     let document = Document::from(html);
     let mut triples = Vec::new();
+    // Who looks for data goes as deep as the elements do.
+    if has_deeper(&document, limits.markup_depth as usize) {
+        return triples;
+    }
     for script in document.select("script[type='application/ld+json']").nodes() {
         let value = serde_json::from_str(&script.text());
         // Pages with broken data are common, and no reason to refuse their text.
@@ -149,6 +153,19 @@ mod tests {
         assert_eq!(page.told.published.as_deref(), Some("2026-03-01"));
         assert!(page.text.contains("stayed there for a week"), "{}", page.text);
         assert_eq!(page.title, "T");
+    }
+
+    #[test]
+    fn deep_pages_with_data_do_not_end_the_service() {
+        for open in ["<div typeof=Person property=name>", "<div itemscope itemprop=a>", "<div>"] {
+            for depth in [DEEPEST - 10, 990] {
+                let html = format!("<p typeof=Person>{}text of it", open.repeat(depth));
+                // As large as that of any other thread.
+                let thread =
+                    std::thread::spawn(move || understand(&html, "https://post.example/1").map(|page| page.text));
+                assert!(thread.join().unwrap().unwrap().contains("text of it"), "{open} {depth}");
+            }
+        }
     }
 
     #[test]
