@@ -133,7 +133,9 @@ impl<'a> Parser<'a> {
     /// The text of a record, or what is wrong with it.
     fn text(&mut self, bytes: &[u8]) -> Result<Result<String, Bad>> {
         if bytes.is_empty() {
-            return Ok(Err(too_long(self.line, self.options.limits.record, b"")));
+            let record = too_long(self.line, self.options.limits.record, b"");
+            // The first line tells the fields of all others.
+            return if self.source.is_some() { Ok(Err(record)) } else { Err(bad(&self.name, &record)) };
         }
         let record = match self.decode(bytes) {
             Ok(record) => record,

@@ -7,7 +7,7 @@ use memchr::memchr;
 use twinset::Run;
 
 use super::inputs::InputFile;
-use super::reader::{delimiter, format_of};
+use super::reader::{delimiter, format_of, without_newline};
 use super::stream::{self, Stream};
 use super::{Format, ReadOptions};
 use crate::{Error, Result};
@@ -62,11 +62,12 @@ pub(crate) fn for_each_piece(
         piece => visit(piece),
     };
     let largest = usize::try_from(options.limits.record).unwrap_or(usize::MAX);
+    let mut has_header = options.no_header;
     let cut = match format {
         Format::Csv => rows(stream, largest, delimiter(format, path, options)?, options.no_header, &mut visit),
-        _ => lines(stream, largest, &mut visit, |line, number| match format {
+        _ => lines(stream, largest, &mut visit, |line| match format {
             Format::Jsonl => !line.trim_ascii().is_empty(),
-            Format::Tsv => !matches!(line, b"\n" | b"\r\n") && (options.no_header || number > 1),
+            Format::Tsv => !without_newline(line).is_empty() && std::mem::replace(&mut has_header, true),
             _ => true,
         }),
     };
@@ -102,15 +103,15 @@ impl From<Error> for Failure {
     }
 }
 
-/// Cuts lines; `is_record` is told a line and its number.
+/// Cuts lines; `is_record` is told each.
 fn lines(
     stream: Stream,
     largest: usize,
     visit: &mut impl FnMut(Piece<'_>) -> Result<bool>,
-    is_record: impl Fn(&[u8], u64) -> bool,
+    mut is_record: impl FnMut(&[u8]) -> bool,
 ) -> Result<(), Failure> {
     let mut stream = BufReader::with_capacity(1 << 18, stream);
-    let (mut line, mut number) = (Vec::new(), 0);
+    let mut line = Vec::new();
     loop {
         line.clear();
         let (mut length, mut ended) = (0usize, false);
@@ -134,9 +135,7 @@ fn lines(
         if length == 0 {
             return Ok(());
         }
-        number += 1;
-        let piece =
-            if is_record(&line, number) || line.is_empty() { Piece::Record(&line) } else { Piece::Around(&line) };
+        let piece = if is_record(&line) || line.is_empty() { Piece::Record(&line) } else { Piece::Around(&line) };
         if !visit(piece)? {
             return Ok(());
         }

@@ -73,7 +73,11 @@ pub(crate) fn for_each_block<T: Send>(
         let next = run.check().map_err(Error::from).and_then(|()| reader.next_block());
         let ((collection, file_at), block) = match next {
             Ok(next) => next?,
-            Err(error) => return Some((index, Err(error))),
+            Err(error) => {
+                // Nobody reads on from where it failed: what fails there is another thing.
+                failed.store(true, Ordering::Relaxed);
+                return Some((index, Err(error)));
+            }
         };
         drop(reader);
         let (mut records, mut bad) = (Vec::new(), Vec::new());
@@ -299,21 +303,30 @@ impl<'a> Reader<'a> {
             Format::Tsv => {
                 let mut lines = LineBlocks::new(stream, largest);
                 let block = lines.next_block().map_err(fail)?;
-                let LineBlock { mut first_line, mut bytes, bad: too_long } =
+                let LineBlock { mut first_line, mut bytes, bad: cut } =
                     block.unwrap_or(LineBlock { first_line: 1, bytes: Vec::new(), bad: Vec::new() });
-                if let Some(row) = too_long.first() {
+                if let Some(row) = cut.first() {
                     return Err(bad(&name, row));
                 }
-                let end = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |end| end + 1);
-                let line = without_newline(&bytes[..end]);
+                // The first line that is not blank tells the fields of all others.
+                let (mut start, mut number) = (0, 1);
+                let end_after = |start: usize| memchr::memchr(b'\n', &bytes[start..]).map(|end| start + end + 1);
+                while let Some(end) = end_after(start).filter(|&end| without_newline(&bytes[start..end]).is_empty()) {
+                    (start, number) = (end, number + 1);
+                }
+                let end = end_after(start).unwrap_or(bytes.len());
+                let line = without_newline(&bytes[start..end]);
+                if line.len() as u64 > largest {
+                    return Err(bad(&name, &too_long(number, largest, line)));
+                }
                 let text = std::str::from_utf8(line);
-                let text = text.map_err(|error| bad(&name, &not_utf8(1, error.valid_up_to(), line)))?;
+                let text = text.map_err(|error| bad(&name, &not_utf8(number, error.valid_up_to(), line)))?;
                 let names: Vec<&str> =
                     if text.is_empty() { Vec::new() } else { text.split(delimiter as char).collect() };
                 let fields = header(&names)?;
                 if !self.options.no_header {
                     bytes.drain(..end);
-                    first_line += 1;
+                    first_line += number;
                 }
                 (fields, Payload::Lines(bytes), first_line, Cutter::Lines(lines))
             }
