@@ -192,6 +192,8 @@ def _truth(truth: Data, sources: tuple[Source, Source], folder: str) -> str:
     pairs = Source(truth, {})
     if pairs.table is None:
         return str(pairs.word)
+    if pairs.table.num_columns < 2:
+        raise ValueError("true pairs are two columns, those of the left and the right records")
     columns = [
         [source.named(record) for record in pairs.table.column(at).to_pylist()] for at, source in enumerate(sources)
     ]

@@ -24,7 +24,7 @@ class Source:
                 f"a text has a lone surrogate ({error.reason}), which stands for no character; "
                 "make texts by text.encode('utf-8', 'replace').decode()"
             ) from None
-        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+        except (pa.ArrowTypeError, pa.ArrowInvalid, OverflowError) as error:
             raise TypeError(f"this cannot be made an Arrow table: {error}") from None
         #: The type of the records' names; `None` if they have positions.
         self.ids: Any = None
@@ -215,4 +215,8 @@ def _column(values: Any, are_texts: bool = False) -> Any:
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, Number) and value != value
+    try:
+        return isinstance(value, Number) and value != value
+    except ArithmeticError:
+        # Decimals have a kind of NaN that cannot even be compared.
+        return True

@@ -50,7 +50,7 @@ def text(value: Any) -> str:
     """A setting as one would type it: a float by its shortest decimal, so 0.8 means 4/5."""
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
-    if not isinstance(value, (str, Number)):
+    if isinstance(value, bool) or not isinstance(value, (str, Number)):
         raise TypeError(f"a setting is a text, a number, True, or a list of these, not {type(value).__name__}: {value!r:.80}")
     written = str(value)
     try:
