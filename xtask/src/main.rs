@@ -1,10 +1,11 @@
 //! The chores of this repository: `cargo xtask test` is what must pass before anything lands.
 
+mod fuzz;
 mod torture;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
@@ -14,7 +15,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Chore {
-    /// Formatting, clippy, all tests, doc tests, Python tests, licences, the API against its description, documentation, packaging
+    /// Formatting, clippy, all tests, doc tests, some seconds of fuzzing, licences, Python tests, the API against its description, documentation, packaging
     Test {
         /// Also what takes long: many more random cases, and a large collection
         #[arg(long)]
@@ -23,9 +24,14 @@ enum Chore {
     Torture(torture::Torture),
     /// The wheel of the Python package, in target/wheels
     Wheel,
+    /// Looks for bytes that show a fault in a reader, an index, a join or a request
+    Fuzz(fuzz::Fuzz),
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
+    if let Some(code) = fuzz::compiler() {
+        return Ok(code);
+    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the repository")?;
     std::env::set_current_dir(root)?;
     match Chore::parse() {
@@ -39,7 +45,9 @@ fn main() -> anyhow::Result<()> {
             install_python(PYTHON)?;
             wheel("--release")
         }
-    }
+        Chore::Fuzz(fuzz) => fuzz.run(),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn test(full: bool) -> anyhow::Result<()> {
@@ -59,6 +67,7 @@ fn test(full: bool) -> anyhow::Result<()> {
         packages.join().map_err(|_| anyhow!("the Python packages could not be installed"))?
     })?;
     dependencies()?;
+    fuzz::Fuzz { minutes: 0.05, target: Vec::new(), stable: true }.run()?;
     described_api()?;
     python()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;
@@ -225,12 +234,13 @@ fn install(component: &str) -> anyhow::Result<()> {
 }
 
 /// What the tests run against: for each a Debian package, and files of which one shows that it is there.
-const PACKAGES: [(&str, &[&str]); 6] = [
+const PACKAGES: [(&str, &[&str]); 7] = [
     ("default-jre-headless", &["/usr/bin/java", "/usr/local/bin/java", "/usr/lib/jvm/*/bin/java"]),
     ("chromium", &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]),
     ("postgresql", &["/usr/lib/postgresql/*/bin/initdb", "/usr/bin/initdb", "/usr/local/bin/initdb"]),
     ("mariadb-server", &["/usr/sbin/mariadbd", "/usr/bin/mariadbd"]),
     ("openssl", &["/usr/bin/openssl", "/usr/local/bin/openssl"]),
+    ("g++", &["/usr/bin/c++", "/usr/bin/g++", "/usr/local/bin/g++", "/usr/bin/clang++"]),
     ("python3-venv", &["/usr/lib/python3*/ensurepip/__init__.py", "/usr/local/lib/python3*/ensurepip/__init__.py"]),
 ];
 

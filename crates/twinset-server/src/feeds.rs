@@ -226,7 +226,7 @@ pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<(Strin
 }
 
 /// The articles of a feed, and what it calls itself.
-fn understand(bytes: &[u8], address: &str, limits: &Limits) -> Result<(String, Vec<Submission>), String> {
+pub(crate) fn understand(bytes: &[u8], address: &str, limits: &Limits) -> Result<(String, Vec<Submission>), String> {
     let plain = |html: &str| plain(html, limits.page_depth);
     let parsed = twinset_io::guarded(|| {
         feed_rs::parser::Builder::new().base_uri(Some(address)).build().parse(Cursor::new(bytes))
@@ -269,7 +269,7 @@ fn plain(html: &str, deepest: u64) -> String {
 }
 
 /// The addresses of an OPML list.
-fn outlines(opml: &str) -> Result<Vec<String>> {
+pub(crate) fn outlines(opml: &str) -> Result<Vec<String>> {
     let broken = |reason: String| Error::Request(format!("this is no OPML list: {reason}"));
     let mut reader = quick_xml::Reader::from_str(opml);
     let mut addresses = Vec::new();

@@ -20,6 +20,8 @@ mod kept;
 mod labels;
 mod news;
 mod options;
+#[doc(hidden)]
+pub mod probe;
 mod serve;
 mod store;
 mod stories;

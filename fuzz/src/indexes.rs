@@ -1,0 +1,184 @@
+//! Indexes whose files were changed by chance: an error, a damage that is told, or the right answer.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use serde_json::Map;
+use twinset::{Condition, LabelOptions, Labeler, Measure, TokenOptions};
+use twinset_index::Settings;
+use twinset_index::labels::LabelIndex;
+use twinset_index::synopses::{Entry, Query, SynopsisIndex, Way};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::bytes::Bytes;
+use crate::scratch;
+
+/// Names and bytes of files.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// The files of an index, and what it answers.
+struct Kept {
+    files: Files,
+    answers: String,
+}
+
+/// The label index in a file and in SQLite.
+pub(crate) fn labels(data: &[u8]) {
+    thread_local! {
+        static KEPT: [OnceCell<Kept>; 2] = const { [OnceCell::new(), OnceCell::new()] };
+    }
+    let mut bytes = Bytes::new(data);
+    let is_file = bytes.bit();
+    let address = |folder: &Path| if is_file { folder.join("index.labels") } else { folder.to_owned() };
+    let answers = |folder: &Path| ask_labels(&address(folder).display().to_string());
+    KEPT.with(|kept| {
+        let kept = kept[usize::from(is_file)].get_or_init(|| {
+            let folder = scratch::folder_of("made", &[]);
+            let path = address(&folder);
+            let settings = Settings::of_labels(LabelOptions { trees: 5, bits: 16 }, TokenOptions::default(), 3);
+            let labeler = Labeler::new(settings.labels(), settings.seed).expect("the settings are plain");
+            let mut index = LabelIndex::create(&path.display().to_string(), &settings).expect("an index can be made");
+            let records = (0..20).map(|at| LabelIndex::label(&labeler, format!("r{at}"), hashes(at)));
+            index.add(records.collect()).expect("records can be added");
+            drop(index);
+            let (answers, damages) = answers(&folder).expect("a whole index answers");
+            assert!(damages.is_empty(), "a whole index has no damages: {damages:?}");
+            Kept { files: scratch::files_of(&folder), answers }
+        });
+        let mut changed = kept.files.clone();
+        change(&mut changed, &mut bytes);
+        // Behind the checksum of a file lies what only somebody who computes it can reach.
+        let is_forged = is_file && bytes.bit() && forge(&mut changed[0].1);
+        let folder = scratch::folder_of("changed", &changed);
+        check(kept, answers(&folder), is_forged);
+    });
+}
+
+/// The synopsis index.
+pub(crate) fn synopses(data: &[u8]) {
+    thread_local! {
+        static KEPT: OnceCell<Kept> = const { OnceCell::new() };
+    }
+    KEPT.with(|kept| {
+        let kept = kept.get_or_init(|| {
+            let folder = scratch::folder_of("made", &[]);
+            let settings = Settings::of_synopses(8, TokenOptions::default(), 0);
+            let mut index = SynopsisIndex::create(&folder, &settings).expect("an index can be made").with_threads(1);
+            for some in [0..12u64, 12..20] {
+                let entry = |at: u64| {
+                    let synopsis = index.synopsis_of(&hashes(at)).expect("the size is plain");
+                    Entry { id: format!("r{at}"), synopsis, bytes: 10, extra: Map::new() }
+                };
+                let entries = some.map(entry).collect();
+                index.add(entries, false).expect("records can be added");
+            }
+            index.remove(&["r3".to_owned()]).expect("records can be removed");
+            index.finish().expect("nothing is left to do");
+            drop(index);
+            let (answers, damages) = ask_synopses(&folder).expect("a whole index answers");
+            assert!(damages.is_empty(), "a whole index has no damages: {damages:?}");
+            Kept { files: scratch::files_of(&folder), answers }
+        });
+        let mut changed = kept.files.clone();
+        change(&mut changed, &mut Bytes::new(data));
+        let folder = scratch::folder_of("changed", &changed);
+        check(kept, ask_synopses(&folder), false);
+    });
+}
+
+/// Sets of which many are alike.
+fn hashes(record: u64) -> Vec<u64> {
+    let common = (0..10).map(|token| (record / 4, token));
+    let own = (0..record % 4).map(|token| (1000 + record, token));
+    let mut hashes: Vec<u64> = common.chain(own).map(|token| xxh3_64(format!("{token:?}").as_bytes())).collect();
+    hashes.sort_unstable();
+    hashes
+}
+
+/// What an index says, and what it finds wrong with itself.
+type Answers = Result<(String, Vec<String>), twinset_index::Error>;
+
+fn ask_labels(address: &str) -> Answers {
+    let mut index = LabelIndex::open(address)?;
+    let mut answers = Vec::new();
+    let query = twinset_index::labels::Query { threshold: "0.6".parse()?, probability: 0.9 };
+    for record in 0..20 {
+        answers.push(format!("{:?}", index.query(&hashes(record), &query)?));
+        answers.push(format!("{:?}", index.find(&format!("r{record}"))?));
+    }
+    index.for_each::<twinset_index::Error>(|record| {
+        answers.push(format!("{record:?}"));
+        Ok(())
+    })?;
+    index.join::<twinset_index::Error>(&query, |pair| {
+        answers.push(format!("{pair:?}"));
+        Ok(())
+    })?;
+    answers.push(index.stats()?.records.to_string());
+    Ok((answers.join("\n"), index.damages()?))
+}
+
+fn ask_synopses(folder: &Path) -> Answers {
+    let index = SynopsisIndex::open(folder)?;
+    let damages = index.damages()?;
+    if !damages.is_empty() {
+        return Ok((String::new(), damages));
+    }
+    let mut answers = Vec::new();
+    let snapshot = index.snapshot()?;
+    let condition = Condition::new(Measure::Jaccard, "0.6".parse()?, 0)?;
+    for record in 0..20 {
+        for way in Way::ALL {
+            let query = Query { condition, way, size: None };
+            let hits = snapshot.query(index.synopsis_of(&hashes(record))?.synopsis(), &query)?;
+            for hit in hits {
+                answers.push(format!("{:?} {} {}", snapshot.stored(&hit)?, hit.number, hit.similarity));
+            }
+        }
+        answers.push(format!("{:?}", snapshot.find(&format!("r{record}"))?));
+    }
+    snapshot.for_each_stored::<twinset_index::Error>(|id, extra, synopsis| {
+        answers.push(format!("{id} {extra:?} {:?}", synopsis.values()));
+        Ok(())
+    })?;
+    answers.push(index.stats()?.records.to_string());
+    Ok((answers.join("\n"), damages))
+}
+
+fn check(kept: &Kept, answers: Answers, is_forged: bool) {
+    if let Ok((answers, damages)) = answers {
+        let differing = answers.lines().zip(kept.answers.lines()).find(|(now, before)| now != before);
+        let is_right = answers == kept.answers;
+        assert!(is_right || is_forged || !damages.is_empty(), "a wrong answer, and no damage: {differing:?}");
+    }
+}
+
+/// Changes bytes of the files, cuts them, and takes them away.
+fn change(files: &mut Files, bytes: &mut Bytes<'_>) {
+    for _ in 0..16 {
+        if bytes.is_empty() || files.is_empty() {
+            return;
+        }
+        let (what, file) = (bytes.below(16), bytes.below(files.len()));
+        let content = &mut files[file].1;
+        let place = usize::from(bytes.short()) * content.len().div_ceil(1 << 16).max(1) + bytes.below(4);
+        let place = place % content.len().max(1);
+        let value = bytes.byte();
+        match what {
+            0 => content.truncate(place),
+            1 => _ = content.drain(place..content.len().min(place + usize::from(value))),
+            2 => content.iter_mut().skip(place).take(usize::from(value)).for_each(|byte| *byte = 0),
+            3 => content.extend_from_within(place..),
+            4 if value == 0 => _ = files.remove(file),
+            5..=9 => content.iter_mut().skip(place).take(1).for_each(|byte| *byte ^= 1 << (value % 8)),
+            _ => content.iter_mut().skip(place).take(1).for_each(|byte| *byte = value),
+        }
+    }
+}
+
+/// Makes the checksum at the end of a file that of what comes before it. Tells whether there is room for one.
+fn forge(content: &mut [u8]) -> bool {
+    let Some((content, sum)) = content.split_last_chunk_mut::<8>() else { return false };
+    *sum = xxh3_64(content).to_le_bytes();
+    true
+}

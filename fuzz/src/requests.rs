@@ -1,0 +1,60 @@
+//! Requests to the news service, as bytes that came over a connection.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use twinset_server::probe::Wire;
+use twinset_server::{News, ServeOptions, show_demo};
+
+use crate::scratch;
+
+/// A service with the sample collection.
+struct Served {
+    news: Arc<News>,
+    wire: Wire,
+}
+
+/// With more articles the service is begun anew, so that it does not grow for ever.
+const MOST: u64 = 200;
+
+thread_local! {
+    static SERVED: RefCell<Option<Served>> = const { RefCell::new(None) };
+}
+
+impl Served {
+    fn new() -> Self {
+        let folder = scratch::folder_of("news", &[]);
+        let news = Arc::new(News::open(&folder, &ServeOptions::default()).expect("a service can be begun"));
+        show_demo(&news).expect("the sample collection can be taken in");
+        let wire = Wire::new(news.clone()).expect("a service can be connected");
+        Self { news, wire }
+    }
+}
+
+/// Whatever is asked, the service answers, and has not failed itself.
+pub(crate) fn requests(data: &[u8]) {
+    let has = |word: &[u8]| data.windows(word.len()).any(|window| window == word);
+    // Feeds that are added are asked at once, and nothing here may leave this machine.
+    if has(b"POST") && has(b"feeds") {
+        return;
+    }
+    SERVED.with_borrow_mut(|served| {
+        if served.as_ref().is_some_and(|served| served.news.count().is_ok_and(|count| count > MOST)) {
+            served.take().expect("it is there").news.close();
+        }
+        let served = served.get_or_insert_with(Served::new);
+        let answer = served.wire.answer(data);
+        for status in statuses(&answer) {
+            assert!(!status.starts_with(b"5"), "status {}", String::from_utf8_lossy(&status));
+        }
+        let health = served.wire.answer(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        assert_eq!(statuses(&health), [b"200".to_vec()], "the service lives on");
+    });
+}
+
+/// The status of each answer.
+fn statuses(answers: &[u8]) -> Vec<Vec<u8>> {
+    const VERSION: &[u8] = b"HTTP/1.1 ";
+    let begins = answers.windows(VERSION.len()).enumerate().filter(|(_, window)| *window == VERSION);
+    begins.filter_map(|(at, _)| answers.get(at + VERSION.len()..at + VERSION.len() + 3)).map(<[u8]>::to_vec).collect()
+}

@@ -1,0 +1,235 @@
+//! `cargo xtask fuzz`: libFuzzer looks for bytes that show a fault, and a table tells what it did.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+use anyhow::{Context, anyhow, bail};
+use wait4::Wait4;
+
+/// How long to look, and where
+#[derive(clap::Args)]
+pub(crate) struct Fuzz {
+    /// So many minutes of processor time for each target
+    #[arg(long, value_name = "N", default_value_t = 10.0)]
+    pub(crate) minutes: f64,
+    /// Only this target; repeat it for several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Vec<String>,
+    /// Without the address sanitizer, which needs a nightly toolchain
+    #[arg(long)]
+    pub(crate) stable: bool,
+}
+
+/// What is watched of a program: which branches it takes, and what it compares.
+const COVERAGE: [&str; 5] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+];
+/// Where everything lies that is not worth keeping.
+const FOLDER: &str = "target/fuzz";
+/// Set for a compiler that watches.
+const WATCHING: &str = "TWINSET_WATCHED";
+/// So many targets run at a time.
+const TOGETHER: usize = 2;
+/// Limits of each input: bytes, seconds, and megabytes of memory.
+const LIMITS: [&str; 3] = ["-max_len=16384", "-timeout=20", "-rss_limit_mb=3000"];
+
+/// Stands for the compiler of this workspace, if it was asked for: the same with coverage. The crates that it depends on are those of
+/// every other build, so nothing else is compiled again.
+pub(crate) fn compiler() -> Option<std::process::ExitCode> {
+    std::env::var_os(WATCHING)?;
+    let mut words = std::env::args_os().skip(1);
+    let status = Command::new(words.next()?).args(words).args(COVERAGE).status().ok()?;
+    Some(if status.success() { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE })
+}
+
+/// What a target did.
+struct Outcome {
+    target: String,
+    seconds: f64,
+    executions: u64,
+    coverage: String,
+    findings: Vec<PathBuf>,
+}
+
+impl Fuzz {
+    /// Runs all targets, and fails if there is a finding.
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let all = folders("fuzz/corpus")?;
+        if let Some(unknown) = self.target.iter().find(|target| !all.contains(target)) {
+            bail!("there is no target {unknown}; there are {}", all.join(", "));
+        }
+        let targets = if self.target.is_empty() { all } else { self.target.clone() };
+        let has_nightly = || rustup(&["run", "nightly", "cargo", "--version"]).output();
+        let program = match !self.stable && has_nightly().is_ok_and(|output| output.status.success()) {
+            true => with_sanitizer()?,
+            false => with_coverage()?,
+        };
+        let queue = Mutex::new(VecDeque::from(targets));
+        let next = || queue.lock().expect("no thread panics with the queue").pop_front();
+        let work = || -> anyhow::Result<Vec<Outcome>> {
+            std::iter::from_fn(next).map(|target| self.look(&program, target)).collect()
+        };
+        let outcomes: Vec<Outcome> = std::thread::scope(|scope| -> anyhow::Result<Vec<Outcome>> {
+            let threads: Vec<_> = (0..TOGETHER).map(|_| scope.spawn(work)).collect();
+            let mut outcomes = Vec::new();
+            for thread in threads {
+                outcomes.extend(thread.join().map_err(|_| anyhow!("a thread panicked"))??);
+            }
+            Ok(outcomes)
+        })?;
+        println!("{:<10} {:>7} {:>12} {:>8} {:>8}  findings", "target", "seconds", "executions", "/s", "coverage");
+        for Outcome { target, seconds, executions, coverage, findings } in &outcomes {
+            let rate = *executions as f64 / seconds.max(0.01);
+            println!("{target:<10} {seconds:>7.0} {executions:>12} {rate:>8.0} {coverage:>8}  {}", findings.len());
+        }
+        let findings: Vec<&PathBuf> = outcomes.iter().flat_map(|outcome| &outcome.findings).collect();
+        for finding in &findings {
+            let target = finding.parent().and_then(Path::file_name).unwrap_or_default();
+            println!("{CHOICE}={} {} {}", target.display(), program.display(), finding.display());
+        }
+        if findings.is_empty() { Ok(()) } else { bail!("{} findings; run them as above", findings.len()) }
+    }
+
+    /// Runs a target for as much processor time as was asked for, or until it finds something.
+    fn look(&self, program: &Path, target: String) -> anyhow::Result<Outcome> {
+        let corpus = Path::new(FOLDER).join("corpus").join(&target);
+        let artifacts = Path::new(FOLDER).join("artifacts").join(&target);
+        _ = fs::remove_dir_all(&artifacts);
+        fs::create_dir_all(&corpus)?;
+        fs::create_dir_all(&artifacts)?;
+        let dictionary = PathBuf::from(format!("fuzz/dictionaries/{target}.txt"));
+        let mut outcome = Outcome {
+            target: target.clone(),
+            seconds: 0.0,
+            executions: 0,
+            coverage: String::new(),
+            findings: Vec::new(),
+        };
+        while 60.0 * self.minutes - outcome.seconds >= 1.0 {
+            let seconds = (60.0 * self.minutes - outcome.seconds) as u64;
+            let log = Path::new(FOLDER).join(format!("{target}.log"));
+            let mut command = fuzzer(program, &target)?;
+            command.args(LIMITS).arg(format!("-max_total_time={seconds}")).arg("-print_final_stats=1");
+            command.arg(format!("-artifact_prefix={}/", artifacts.display()));
+            if dictionary.is_file() {
+                command.arg(format!("-dict={}", dictionary.display()));
+            }
+            command.arg(&corpus).arg(format!("fuzz/corpus/{target}"));
+            let findings = format!("fuzz/findings/{target}");
+            command.args(Some(&findings).filter(|folder| Path::new(folder).is_dir()));
+            let file = fs::File::create(&log)?;
+            let done = command.stdout(Stdio::null()).stderr(file).spawn()?.wait4()?;
+            let told = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+            outcome.seconds += (done.rusage.utime + done.rusage.stime).as_secs_f64();
+            outcome.executions += executions(&told);
+            outcome.coverage = word_after(&told, " cov: ").unwrap_or(outcome.coverage);
+            if !done.status.success() {
+                outcome.findings = kept(program, &target, &artifacts)?;
+                if outcome.findings.is_empty() {
+                    bail!("{target} ended with {} and left nothing behind; {} tells more", done.status, log.display());
+                }
+                break;
+            }
+        }
+        println!("  {target}: {} executions in {:.0} s", outcome.executions, outcome.seconds);
+        Ok(outcome)
+    }
+}
+
+/// Names the target, as `fuzz/src/lib.rs` reads it.
+const CHOICE: &str = "TWINSET_FUZZ";
+
+/// A run of a target, whose files lie in main memory, where there is a folder for that.
+fn fuzzer(program: &Path, target: &str) -> anyhow::Result<Command> {
+    let memory = Path::new("/dev/shm");
+    let scratch = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let scratch = scratch.join(format!("twinset-fuzz-{target}"));
+    _ = fs::remove_dir_all(&scratch);
+    fs::create_dir_all(&scratch)?;
+    // Threads of a command have a stack of two megabytes, and the main thread of a program more than that.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -s 2048; exec \"$0\" \"$@\""]).arg(program);
+    command.env(CHOICE, target).env("TMPDIR", scratch);
+    Ok(command)
+}
+
+/// Makes what was found as small as it can be, and keeps it with the findings of its target.
+fn kept(program: &Path, target: &str, artifacts: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let folder = Path::new("fuzz/findings").join(target);
+    let mut kept = Vec::new();
+    for artifact in fs::read_dir(artifacts)?.flatten().map(|entry| entry.path()) {
+        let name = artifact.file_name().context("a file has a name")?.to_string_lossy().into_owned();
+        // What was only slow is no finding.
+        if name.starts_with("slow-unit") {
+            continue;
+        }
+        fs::create_dir_all(&folder)?;
+        let finding = folder.join(&name);
+        if name.starts_with("crash") {
+            let mut command = fuzzer(program, target)?;
+            command.args(LIMITS).args(["-minimize_crash=1", "-max_total_time=20"]);
+            command.arg(format!("-exact_artifact_path={}", finding.display())).arg(&artifact);
+            command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+        }
+        if !finding.is_file() {
+            fs::copy(&artifact, &finding)?;
+        }
+        kept.push(finding);
+    }
+    Ok(kept)
+}
+
+fn executions(told: &str) -> u64 {
+    word_after(told, "number_of_executed_units:").and_then(|word| word.parse().ok()).unwrap_or_else(|| {
+        // One that was ended by a fault tells no final figures.
+        let last = told.lines().rev().find(|line| line.starts_with('#'));
+        last.and_then(|line| line[1..].split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    })
+}
+
+/// The first word after the last occurrence of a mark.
+fn word_after(text: &str, mark: &str) -> Option<String> {
+    text.rsplit_once(mark)?.1.split_whitespace().next().map(str::to_owned)
+}
+
+fn folders(path: &str) -> anyhow::Result<Vec<String>> {
+    let entries = fs::read_dir(path)?.flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn rustup(args: &[&str]) -> Command {
+    let mut command = Command::new("rustup");
+    command.args(args);
+    command
+}
+
+/// The program on any toolchain: the crates of this workspace are watched.
+fn with_coverage() -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let environment = [(WATCHING, "1"), ("RUSTC_WORKSPACE_WRAPPER", own.to_str().context("a path of text")?)];
+    // With the features of the whole workspace its dependencies are those of every other build.
+    crate::cargo("build --workspace --bin fuzz --features twinset-fuzz/libfuzzer --quiet", &environment)?;
+    Ok(PathBuf::from("target/debug/fuzz"))
+}
+
+/// The program on nightly: everything is watched, and every access to memory checked.
+fn with_sanitizer() -> anyhow::Result<PathBuf> {
+    let told = Command::new("rustc").arg("-vV").output()?;
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let host = word_after(&told, "host: ").context("rustc tells its host")?;
+    let flags = [COVERAGE.join(" "), "-Zsanitizer=address".to_owned()].join(" ");
+    let args = format!(
+        "run nightly cargo build --package twinset-fuzz --bin fuzz --features libfuzzer --quiet --target {host} --target-dir {FOLDER}/nightly"
+    );
+    crate::run("rustup", &args, &[("RUSTFLAGS", flags.as_str())])?;
+    Ok(PathBuf::from(format!("{FOLDER}/nightly/{host}/debug/fuzz")))
+}
