@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use twinset::{EstimateOptions, JoinOptions, Run, TokenOptions, join};
 use twinset_io::read::features::{TableFile, XmlPaths};
-use twinset_io::read::{Arrival, BlankNodes, Inputs, PageText, Resources, for_each_arrival, title_and_text};
+use twinset_io::read::{Arrival, BlankNodes, Inputs, PageText, Resources, for_each_arrival};
 use twinset_io::{
     Collection, Content, Error, Fate, Format, Keeping, Limits, ReadOptions, SketchFile, Target, copy_records,
     for_each_record, load,
@@ -90,8 +90,6 @@ pub(crate) fn pages(data: &[u8]) {
     let file = File::new("page.html", bytes.rest(), ReadOptions { page, ..ReadOptions::default() });
     file.check();
     let html = String::from_utf8_lossy(file.bytes);
-    let read = || title_and_text(&html, page, Limits::default().page_depth);
-    assert_eq!(read(), read(), "a page that is read twice");
     _ = probe::page(&html, "https://post.example/1");
 }
 

@@ -38,7 +38,7 @@ const WATCHING: &str = "TWINSET_WATCHED";
 /// So many targets run at a time.
 const TOGETHER: usize = 2;
 /// Limits of each input: bytes, seconds, and megabytes of memory.
-const LIMITS: [&str; 3] = ["-max_len=16384", "-timeout=20", "-rss_limit_mb=3000"];
+const LIMITS: [&str; 3] = ["-max_len=16384", "-timeout=60", "-rss_limit_mb=3000"];
 
 /// Stands for the compiler of this workspace, if it was asked for: the same with coverage. The crates that it depends on are those of
 /// every other build, so nothing else is compiled again.
@@ -122,8 +122,6 @@ impl Fuzz {
                 command.arg(format!("-dict={}", dictionary.display()));
             }
             command.arg(&corpus).arg(format!("fuzz/corpus/{target}"));
-            let findings = format!("fuzz/findings/{target}");
-            command.args(Some(&findings).filter(|folder| Path::new(folder).is_dir()));
             let file = fs::File::create(&log)?;
             let done = command.stdout(Stdio::null()).stderr(file).spawn()?.wait4()?;
             let told = String::from_utf8_lossy(&fs::read(&log)?).into_owned();

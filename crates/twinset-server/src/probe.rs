@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -35,7 +36,7 @@ pub fn page(html: &str, url: &str) -> Result<(String, String, Vec<String>)> {
 /// A service that is connected with nobody.
 pub struct Wire {
     runtime: Runtime,
-    service: Service,
+    router: Router,
 }
 
 /// So many bytes are on their way at a time.
@@ -47,7 +48,7 @@ impl Wire {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::storage("the service", error))?;
         let feeds = Arc::new(Feeds::new(news.clone(), 15, false)?);
-        Ok(Self { runtime, service: Service::new(news, feeds, None) })
+        Ok(Self { runtime, router: Service::new(news, feeds, None).router() })
     }
 
     /// What the service answers to all that a connection brings.
@@ -55,7 +56,7 @@ impl Wire {
         self.runtime.block_on(async {
             let (near, far) = tokio::io::duplex(BUFFER);
             let (mut from, mut to) = tokio::io::split(near);
-            let router = TowerToHyperService::new(self.service.clone().router());
+            let router = TowerToHyperService::new(self.router.clone());
             let connection = http1::Builder::new().half_close(true).serve_connection(TokioIo::new(far), router);
             let mut answer = Vec::new();
             let asking = async {

@@ -146,8 +146,7 @@ impl<'a> Parser<'a> {
         }
         let source = self.source.clone().expect("the fields are known by now");
         let payload = match self.format {
-            // Where a quote is left open, what is added ends up in the row.
-            Format::Csv if self.row(&format!("{record}\n\u{1}")).iter().any(|field| field.ends_with(b"\n\x01")) => {
+            Format::Csv if self.is_open(&record) => {
                 let reason = "a quote in this row is never closed; close it, or double it if it belongs to the text";
                 return Ok(Err(Bad::new(self.line, None, reason, without_newline(record.as_bytes()))));
             }
@@ -184,6 +183,15 @@ impl<'a> Parser<'a> {
         }
         let text = self.encoding.decode_without_bom_handling_and_without_replacement(bytes);
         text.map(|text| text.into_owned()).ok_or_else(|| not_utf8(self.line, 0, without_newline(bytes)))
+    }
+
+    /// Whether a quote is left open: then what is added ends up in the row.
+    fn is_open(&self, record: &str) -> bool {
+        let mut added = "\n\u{1}".to_owned();
+        while record.contains(&added) {
+            added.push('\u{1}');
+        }
+        self.row(&format!("{record}{added}")).iter().any(|field| field.ends_with(added.as_bytes()))
     }
 
     /// A row of csv.
