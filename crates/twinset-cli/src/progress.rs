@@ -36,7 +36,10 @@ impl Progress for Bar {
             Some(total) => self.0.set_length(total),
             None => self.0.unset_length(),
         }
-        self.0.enable_steady_tick(Duration::from_millis(200));
+        // It takes a thread, which nothing is worth that nobody sees.
+        if !self.0.is_hidden() {
+            self.0.enable_steady_tick(Duration::from_millis(200));
+        }
     }
 
     fn advance(&self, units: u64) {

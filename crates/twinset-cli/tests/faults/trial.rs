@@ -71,8 +71,8 @@ pub(crate) fn is_full() -> bool {
 
 /// So many calls are struck by each fault, unless all are.
 const PICKED: u64 = 3;
-/// So many while what was written is opened again.
-const PICKED_AGAIN: u64 = 1;
+/// After one of so many kills there is a second fault, while what was written is opened again.
+const TWICE: usize = 8;
 
 impl Trial<'_> {
     /// Tries every fault. `judge` panics if something is there that must not be, and otherwise says what is there.
@@ -97,7 +97,7 @@ impl Trial<'_> {
         for (seed, fault) in (0..).zip(faults) {
             for (at, call) in picked(ran.calls, PICKED, u64::MAX, seed).into_iter().enumerate() {
                 let fault = if let Fault::Reorder(_) = fault { Fault::Reorder(call) } else { fault };
-                self.try_one((call, fault), at == 1 || is_full(), &judge, &mut counts);
+                self.try_one((call, fault), at % TWICE == 1, &judge, &mut counts);
             }
         }
         assert!(ran.calls == 0 || counts.faults > 0, "{}: no fault struck", self.name);
@@ -138,7 +138,7 @@ impl Trial<'_> {
         let Some((command, killed)) = self.reopen.zip(killed) else { return };
         let calls = killed.copy().strike(command, None).calls;
         for fault in [Fault::Fail, Fault::Tear, Fault::Power] {
-            for call in picked(calls, PICKED_AGAIN, 4, strike.0) {
+            for call in picked(calls, 1, 2, strike.0) {
                 let place = killed.copy();
                 let ran = place.strike(command, Some((call, fault)));
                 let Some(struck) = ran.struck.clone() else { continue };

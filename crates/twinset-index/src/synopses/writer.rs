@@ -1,6 +1,7 @@
 //! Changes of an index: each is there wholly or not at all, and stays once the call has returned.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io::ErrorKind;
 
 use serde_json::{Map, Value};
 use tantivy::directory::Directory;
@@ -210,21 +211,21 @@ impl Found {
 
 /// What went wrong, and what to do.
 pub(super) fn in_words(error: &TantivyError) -> String {
-    match error {
-        TantivyError::LockFailure(..) => "another process writes to it; wait for that".to_owned(),
-        TantivyError::ErrorInThread(_) => {
+    let system = match error {
+        TantivyError::IoError(error) => Some(error.kind()),
+        TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => Some(io_error.kind()),
+        _ => None,
+    };
+    match (error, system) {
+        (TantivyError::LockFailure(..), _) => "another process writes to it; wait for that".to_owned(),
+        (TantivyError::ErrorInThread(_), _) => {
             "it cannot be written (is the disk full, or a file too large?); the last state can still be read".to_owned()
         }
-        other if is_full(other) => "the disk is full; make room; the last state can still be read".to_owned(),
-        other => format!("it cannot be written: {other}; the last state can still be read"),
+        (_, Some(ErrorKind::StorageFull)) => "the disk is full; make room; the last state can still be read".to_owned(),
+        (_, Some(ErrorKind::WouldBlock)) => {
+            "no thread could be started to write to it; allow more memory, or fewer threads; the last state can still be read"
+                .to_owned()
+        }
+        (other, _) => format!("it cannot be written: {other}; the last state can still be read"),
     }
-}
-
-fn is_full(error: &TantivyError) -> bool {
-    let error = match error {
-        TantivyError::IoError(error) => error,
-        TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => io_error,
-        _ => return false,
-    };
-    error.kind() == std::io::ErrorKind::StorageFull
 }
