@@ -184,7 +184,7 @@ fn ask(address: &Path) -> anyhow::Result<String> {
         anyhow::bail!(damage);
     }
     let state: State = index.state()?;
-    let hasher = twinset::TokenHasher::new(index.tokens())?;
+    let hasher = twinset::TokenHasher::new(index.tokens(), 0)?;
     let found = (0..RECORDS).map(|at| index.same(&hasher.hashes(&text(at))?.into_iter().collect()));
     let found = found.collect::<twinset_index::Result<Vec<Vec<String>>>>()?;
     Ok(format!("{state:?} {found:?}"))

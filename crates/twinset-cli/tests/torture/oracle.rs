@@ -45,7 +45,7 @@ pub(crate) struct Plan {
 
 impl Writer {
     pub(crate) fn new(kind: Kind, letter: char) -> Self {
-        let hasher = TokenHasher::new(&TokenOptions::default()).unwrap();
+        let hasher = TokenHasher::new(&TokenOptions::default(), 0).unwrap();
         Self { kind, hasher, letter, texts: 0, records: BTreeMap::new() }
     }
 

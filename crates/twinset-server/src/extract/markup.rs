@@ -157,13 +157,15 @@ mod tests {
 
     #[test]
     fn deep_pages_with_data_do_not_end_the_service() {
+        let deepest = Limits::ALL.iter().find(|limit| limit.name == "markup_depth").unwrap().largest;
         for open in ["<div typeof=Person property=name>", "<div itemscope itemprop=a>", "<div>"] {
-            for depth in [DEEPEST - 10, 990] {
-                let html = format!("<p typeof=Person>{}text of it", open.repeat(depth));
-                // As large as that of any other thread.
-                let thread =
-                    std::thread::spawn(move || understand(&html, "https://post.example/1").map(|page| page.text));
-                assert!(thread.join().unwrap().unwrap().contains("text of it"), "{open} {depth}");
+            for depth in [Limits::default().markup_depth - 10, deepest - 10, 990] {
+                let html = format!("<p typeof=Person>{}text of it", open.repeat(depth as usize));
+                let limits = Limits { markup_depth: deepest, ..Limits::default() };
+                // The stack is as large as that of any other thread.
+                let understood = move || understand(&html, "https://post.example/1", &limits).map(|page| page.text);
+                let text = std::thread::spawn(understood).join().unwrap().unwrap();
+                assert!(text.contains("text of it"), "{open} {depth}");
             }
         }
     }
