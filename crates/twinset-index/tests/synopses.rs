@@ -384,6 +384,23 @@ fn synopses_of_a_million_values_are_asked_in_all_ways() {
 }
 
 #[test]
+fn a_change_that_was_killed_can_be_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = make(folder.path(), K);
+    index.add((0u8..50).map(|id| entry(id, &BTreeSet::from([u16::from(id)]), K)).collect(), false).unwrap();
+    index.finish().unwrap();
+    // All files of the next state are there, and it is not yet said that they are the state.
+    let last = std::fs::read(folder.path().join("meta.json")).unwrap();
+    index.remove(&["r3".to_owned()]).unwrap();
+    drop(index);
+    std::fs::write(folder.path().join("meta.json"), last).unwrap();
+    let mut index = SynopsisIndex::open(folder.path()).unwrap();
+    assert_eq!(index.snapshot().unwrap().len(), 50);
+    assert_eq!(index.remove(&["r3".to_owned()]).unwrap(), 1);
+    assert_eq!((index.snapshot().unwrap().len(), index.damages().unwrap()), (49, Vec::new()));
+}
+
+#[test]
 fn damage_is_not_merged_away() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = make(folder.path(), K);

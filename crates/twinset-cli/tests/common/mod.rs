@@ -82,11 +82,11 @@ impl Service {
         command.current_dir(folder.path("."));
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
+        let mut said = String::new();
         let address = loop {
-            line.clear();
-            assert!(log.read_line(&mut line).unwrap() > 0, "the service ended before it listened");
-            if let Some((_, rest)) = line.split_once("http://") {
+            let before = said.len();
+            assert!(log.read_line(&mut said).unwrap() > 0, "the service ended before it listened: {said}");
+            if let Some((_, rest)) = said[before..].split_once("http://") {
                 break format!("http://{}", rest.split_whitespace().next().unwrap());
             }
         };

@@ -239,8 +239,8 @@ impl<'a> Run<'a> {
             (_, Ok((state, damages))) if state.is_empty() && damages.is_empty() => {}
             (Ending::Killed, Err(_)) => {
                 self.tally.kills += 1;
-                // What was begun in a folder is removed by hand, as the message says.
-                if self.home.server.is_none() {
+                // What was begun in a folder of synopses is removed by hand, as the message says.
+                if self.home.kind == Kind::Synopses {
                     _ = std::fs::remove_dir_all(&address);
                 }
                 let again = Victim::start(self.folder, &args, None).wait();
