@@ -105,12 +105,12 @@ impl<'a> Tracer<'a> {
                 // There is no such call, so none is made, and this is what it returns.
                 registers.orig_rax = u64::MAX;
                 registers.rax = -i64::from(error) as u64;
-                ptrace::setregs(thread, registers)?;
+                unless_gone(ptrace::setregs(thread, registers))?;
             }
             Some(Fault::Tear) => {
                 if matches!(call, Call::Write { is_counted: true, .. }) {
                     registers.rdx /= 2;
-                    ptrace::setregs(thread, registers)?;
+                    unless_gone(ptrace::setregs(thread, registers))?;
                     self.happens(thread)?;
                 }
                 return self.kill();
@@ -135,13 +135,18 @@ impl<'a> Tracer<'a> {
     }
 
     fn kill(&self) -> anyhow::Result<()> {
-        Ok(kill(self.process, Signal::SIGKILL)?)
+        unless_gone(kill(self.process, Signal::SIGKILL))
     }
 }
 
 /// Lets a thread go on, unless it was killed meanwhile.
 fn resume(thread: Pid, signal: Option<Signal>) -> anyhow::Result<()> {
-    match ptrace::cont(thread, signal) {
+    unless_gone(ptrace::cont(thread, signal))
+}
+
+/// Another thread may end the program at any moment, which is no failure.
+fn unless_gone(done: nix::Result<()>) -> anyhow::Result<()> {
+    match done {
         Ok(()) | Err(Errno::ESRCH) => Ok(()),
         Err(error) => Err(error.into()),
     }
