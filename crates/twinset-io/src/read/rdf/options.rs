@@ -68,7 +68,10 @@ impl FromStr for Resources {
             "roots" => Ok(Self::Roots),
             "all" => Ok(Self::All),
             _ => match text.strip_prefix("typed:").map(bare) {
-                Some(iri) if !iri.is_empty() => Ok(Self::Typed(iri.to_owned())),
+                // What an IRI cannot have would be read in another way when it is written again.
+                Some(iri) if !iri.is_empty() && !iri.contains(|c: char| c.is_whitespace() || c == '<' || c == '>') => {
+                    Ok(Self::Typed(iri.to_owned()))
+                }
                 _ => Err(format!("`{text}` does not say which resources are records: roots, typed:IRI or all")),
             },
         }
