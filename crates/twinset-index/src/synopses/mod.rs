@@ -277,7 +277,7 @@ impl SynopsisIndex {
         let opstamp = || self.index.load_metas().map(|metas| metas.opstamp).ok();
         let before = opstamp();
         // What is badly damaged makes even that panic.
-        let validated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.index.validate_checksum()));
+        let validated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.damaged_files()));
         let Ok(checked) = validated.map(|checked| checked.map_err(|error| self.failure(&error))) else {
             return Ok(vec!["a file is damaged so that its checksum cannot be read".to_owned()]);
         };
@@ -296,6 +296,21 @@ impl SynopsisIndex {
             damages = snapshot.damages(&state)?;
         }
         Ok(damages)
+    }
+
+    /// The files whose checksum is another. The list of files that tantivy goes by may be damaged itself.
+    fn damaged_files(&self) -> tantivy::Result<Vec<PathBuf>> {
+        let segments = self.index.searchable_segment_metas()?;
+        let names: Vec<String> = segments.iter().map(|segment| segment.id().uuid_string()).collect();
+        let mut damaged = Vec::new();
+        for entry in fs::read_dir(&self.path)?.flatten() {
+            let file = PathBuf::from(entry.file_name());
+            let is_read = file.to_str().is_some_and(|file| names.iter().any(|name| file.starts_with(name)));
+            if is_read && !self.index.directory().validate_checksum(&file)? {
+                damaged.push(file);
+            }
+        }
+        Ok(damaged)
     }
 
     fn failure(&self, error: &TantivyError) -> Error {
