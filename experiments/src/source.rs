@@ -23,7 +23,7 @@ pub(crate) struct SourceOptions {
     records: u64,
     /// Use only this many records of each file, chosen at random
     #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    sample: Option<usize>,
     #[command(flatten)]
     read: ReadOptions,
 }
@@ -32,7 +32,7 @@ pub(crate) struct SourceOptions {
 pub(crate) struct Source {
     pub(crate) name: String,
     texts: Texts,
-    limit: Option<usize>,
+    sample: Option<usize>,
 }
 
 enum Texts {
@@ -47,14 +47,14 @@ impl SourceOptions {
             let options = GenerateOptions { records: self.records, ..GenerateOptions::default() };
             let texts = Generator::new(&options)?.map(|record| record.text()).collect();
             let name = format!("generated, {} records", self.records);
-            return Ok(vec![Source { name, texts: Texts::Generated(texts), limit: self.limit }]);
+            return Ok(vec![Source { name, texts: Texts::Generated(texts), sample: self.sample }]);
         }
         self.data
             .iter()
             .map(|path| {
                 let name = path.file_name().context("a file has a name")?.to_string_lossy().into_owned();
                 let texts = Texts::Files(Inputs::find([path], self.read.format)?, Box::new(self.read.clone()));
-                Ok(Source { name, texts, limit: self.limit })
+                Ok(Source { name, texts, sample: self.sample })
             })
             .collect()
     }
@@ -89,8 +89,8 @@ impl Source {
                 collection.token_sets().context("token sets were asked for")?.clone()
             }
         };
-        match self.limit {
-            Some(limit) if limit < sets.len() => sample(&sets, limit),
+        match self.sample {
+            Some(size) if size < sets.len() => sample(&sets, size),
             _ => Ok(sets),
         }
     }
