@@ -35,7 +35,7 @@ impl SynopsisIndex {
     /// Adds records, all of them or none; one whose id exists takes the place of the old one. With `merge` its values are added to
     /// those that are there instead. Of records with the same id the last counts, or with `merge` all together.
     pub fn add(&mut self, records: Vec<Entry>, merge: bool) -> Result<Added> {
-        self.exchange(&[], records, merge)
+        Ok(self.exchange(&[], records, merge)?.1)
     }
 
     /// Removes records and adds others, all of it or nothing.
@@ -43,7 +43,13 @@ impl SynopsisIndex {
         self.exchange(gone, records, false).map(|_| ())
     }
 
-    fn exchange(&mut self, gone: &[String], records: Vec<Entry>, merge: bool) -> Result<Added> {
+    /// Removes records, all of them or none. Returns how many of the ids there were.
+    pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
+        Ok(self.exchange(ids, Vec::new(), false)?.0)
+    }
+
+    /// Removes records and adds others. Returns how many are gone, and what was added.
+    fn exchange(&mut self, gone: &[String], records: Vec<Entry>, merge: bool) -> Result<(u64, Added)> {
         let (given, mut has_merged) = (records.len() as u64, false);
         let mut order: Vec<Entry> = Vec::with_capacity(records.len());
         let mut places: HashMap<String, usize> = HashMap::with_capacity(records.len());
@@ -61,12 +67,15 @@ impl SynopsisIndex {
                 Some(&place) => order[place] = record,
             }
         }
-        let mut replaced = 0;
+        let (mut removed, mut replaced) = (0, 0);
         self.change(|index, writer, snapshot, state| {
             let added = order.len() as u64;
             state.merged |= has_merged;
             let was_empty = snapshot.is_empty();
-            gone.iter().for_each(|id| _ = writer.delete_term(Term::from_field_text(index.fields.id, id)));
+            for id in gone.iter().collect::<BTreeSet<_>>() {
+                removed += u64::from(!places.contains_key(id) && snapshot.number_of(id)?.is_some());
+                writer.delete_term(Term::from_field_text(index.fields.id, id));
+            }
             for mut record in order {
                 let mut number = None;
                 if !was_empty && merge {
@@ -91,25 +100,11 @@ impl SynopsisIndex {
                 let document = index.document(record, number);
                 writer.add_document(document).map_err(|error| Error::index(&index.name, in_words(&error)))?;
             }
-            state.records = Some(snapshot.len() + added - replaced);
+            state.records = Some((snapshot.len() + added).saturating_sub(replaced + removed));
             Ok(())
         })?;
         let new = places.len() as u64 - replaced;
-        Ok(Added { new, replaced: given - new })
-    }
-
-    /// Removes records, all of them or none. Returns how many of the ids there were.
-    pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
-        let mut removed = 0;
-        self.change(|index, writer, snapshot, state| {
-            for id in ids.iter().collect::<BTreeSet<_>>() {
-                removed += u64::from(snapshot.number_of(id)?.is_some());
-                writer.delete_term(Term::from_field_text(index.fields.id, id));
-            }
-            state.records = Some(snapshot.len().saturating_sub(removed));
-            Ok(())
-        })?;
-        Ok(removed)
+        Ok((removed, Added { new, replaced: given - new }))
     }
 
     /// Waits until parts that are being merged in the background are.
