@@ -24,6 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tantivy::index::SegmentComponent;
 use tantivy::schema::{FAST, Field, INDEXED, STORED, STRING, Schema};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 use twinset::{Condition, Synopsis, SynopsisBuilder, synopsis_value};
@@ -298,15 +299,16 @@ impl SynopsisIndex {
         Ok(damages)
     }
 
-    /// The files whose checksum is another. The list of files that tantivy goes by may be damaged itself.
+    /// The files of the last state whose checksum is another. The list of files that tantivy goes by may be damaged itself.
     fn damaged_files(&self) -> tantivy::Result<Vec<PathBuf>> {
+        use tantivy::index::SegmentComponent::{Delete, FastFields, FieldNorms, Positions, Postings, Store, Terms};
+        const PARTS: [SegmentComponent; 7] = [Postings, Positions, FastFields, FieldNorms, Terms, Store, Delete];
         let segments = self.index.searchable_segment_metas()?;
-        let names: Vec<String> = segments.iter().map(|segment| segment.id().uuid_string()).collect();
         let mut damaged = Vec::new();
-        for entry in fs::read_dir(&self.path)?.flatten() {
-            let file = PathBuf::from(entry.file_name());
-            let is_read = file.to_str().is_some_and(|file| names.iter().any(|name| file.starts_with(name)));
-            if is_read && !self.index.directory().validate_checksum(&file)? {
+        let files = segments.iter().flat_map(|segment| PARTS.into_iter().map(|part| segment.relative_path(part)));
+        // A segment need not have all of them.
+        for file in files.filter(|file| self.path.join(file).exists()) {
+            if !self.index.directory().validate_checksum(&file)? {
                 damaged.push(file);
             }
         }
