@@ -215,7 +215,9 @@ fn rustup(args: &[&str]) -> Command {
 /// The program on any toolchain: the crates of this workspace are watched.
 fn with_coverage() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe()?;
-    let environment = [(WATCHING, "1"), ("RUSTC_WORKSPACE_WRAPPER", own.to_str().context("a path of text")?)];
+    // A build of the whole workspace may have made this program anew; what has its place now does the same.
+    let own = own.to_str().context("a path of text")?.trim_end_matches(" (deleted)");
+    let environment = [(WATCHING, "1"), ("RUSTC_WORKSPACE_WRAPPER", own)];
     // With the features of the whole workspace its dependencies are those of every other build.
     crate::cargo("build --workspace --bin fuzz --features twinset-fuzz/libfuzzer --quiet", &environment)?;
     Ok(PathBuf::from("target/debug/fuzz"))
