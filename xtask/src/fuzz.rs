@@ -21,6 +21,9 @@ pub(crate) struct Fuzz {
     /// Without the address sanitizer, which needs a nightly toolchain
     #[arg(long)]
     pub(crate) stable: bool,
+    /// Run N inputs of each target instead, the same ones every time
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u64>,
 }
 
 /// What is watched of a program: which branches it takes, and what it compares.
@@ -102,6 +105,10 @@ impl Fuzz {
         let corpus = Path::new(FOLDER).join("corpus").join(&target);
         let artifacts = Path::new(FOLDER).join("artifacts").join(&target);
         _ = fs::remove_dir_all(&artifacts);
+        if self.runs.is_some() {
+            // What earlier runs have learned would lead to other inputs.
+            _ = fs::remove_dir_all(&corpus);
+        }
         fs::create_dir_all(&corpus)?;
         fs::create_dir_all(&artifacts)?;
         let dictionary = PathBuf::from(format!("fuzz/dictionaries/{target}.txt"));
@@ -112,11 +119,17 @@ impl Fuzz {
             coverage: String::new(),
             findings: Vec::new(),
         };
-        while 60.0 * self.minutes - outcome.seconds >= 1.0 {
-            let seconds = (60.0 * self.minutes - outcome.seconds) as u64;
+        loop {
+            let left = 60.0 * self.minutes - outcome.seconds;
+            let extent = match self.runs {
+                Some(_) if outcome.executions > 0 => break,
+                Some(runs) => vec![format!("-runs={runs}"), "-seed=1".to_owned()],
+                None if left < 1.0 => break,
+                None => vec![format!("-max_total_time={}", left as u64)],
+            };
             let log = Path::new(FOLDER).join(format!("{target}.log"));
             let mut command = fuzzer(program, &target)?;
-            command.args(LIMITS).arg(format!("-max_total_time={seconds}")).arg("-print_final_stats=1");
+            command.args(LIMITS).args(extent).arg("-print_final_stats=1");
             command.arg(format!("-artifact_prefix={}/", artifacts.display()));
             if dictionary.is_file() {
                 command.arg(format!("-dict={}", dictionary.display()));
