@@ -67,7 +67,7 @@ fn test(full: bool) -> anyhow::Result<()> {
         packages.join().map_err(|_| anyhow!("the Python packages could not be installed"))?
     })?;
     dependencies()?;
-    fuzz::Fuzz { minutes: 0.0, target: Vec::new(), stable: true, runs: Some(200) }.run()?;
+    fuzz::Fuzz { minutes: 0.0, target: Vec::new(), stable: true, runs: Some(1000) }.run()?;
     described_api()?;
     python()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "-D warnings")])?;
