@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use twinset::{TokenHasher, TokenOptions, token_hash};
+use twinset::{TokenHasher, TokenOptions, seeded_hash};
 
 use crate::Result;
 use crate::article::Entity;
@@ -45,15 +45,16 @@ impl fmt::Display for Compare {
     }
 }
 
-/// Turns articles into sets of terms, as hashes that mean the same for ever.
+/// Turns articles into sets of terms, as hashes that mean the same for ever to whoever has the seed.
 pub(crate) struct Comparer {
     compare: Compare,
+    seed: u64,
     hasher: TokenHasher,
 }
 
 impl Comparer {
-    pub(crate) fn new(compare: Compare) -> Result<Self> {
-        Ok(Self { compare, hasher: TokenHasher::new(&TokenOptions::default(), 0)? })
+    pub(crate) fn new(compare: Compare, seed: u64) -> Result<Self> {
+        Ok(Self { compare, seed, hasher: TokenHasher::new(&TokenOptions::default(), seed)? })
     }
 
     /// The terms of an article: “word, literal” for each word and its repeats, “mentions, name” for each entity.
@@ -63,8 +64,9 @@ impl Comparer {
             Compare::Text | Compare::Both => self.hasher.hashes(&format!("{title}\n{text}"))?,
         };
         if self.compare != Compare::Text {
-            let mentions =
-                |entity: &Entity| token_hash(format!("mentions\0{}", entity.name.to_lowercase()).as_bytes(), 1);
+            let mentions = |entity: &Entity| {
+                seeded_hash(format!("mentions\0{}", entity.name.to_lowercase()).as_bytes(), 1, self.seed)
+            };
             terms.extend(entities.iter().map(mentions));
             terms.sort_unstable();
             terms.dedup();

@@ -48,7 +48,7 @@ impl Kept {
             return Err(Error::Usage(reason));
         }
         let labels = Labels::open(options, &folder.join("labels"))?;
-        let (text, comparer) = (TextIndex::open(&folder.join("text"))?, Comparer::new(compare)?);
+        let (text, comparer) = (TextIndex::open(&folder.join("text"))?, Comparer::new(compare, labels.seed)?);
         let kept = Self { store, labels, text, comparer, limits: options.limits.clone() };
         if kept.text.last_change() > kept.store.read(|reading| reading.last_change())? {
             let reason = "the indexes know more than the articles, which were restored from a backup; \

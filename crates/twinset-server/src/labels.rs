@@ -24,6 +24,8 @@ const LABELS: LabelOptions = LabelOptions { trees: 40, bits: 50 };
 pub(crate) struct Labels {
     address: String,
     labeler: Labeler,
+    /// The seed of its labels and of the hashes of terms.
+    pub(crate) seed: u64,
     /// Its address, without a password.
     pub(crate) name: String,
     /// `None` after a failure, as the connection may be lost.
@@ -50,7 +52,8 @@ impl Labels {
         let (writer, is_new) = match LabelIndex::open(&address) {
             Ok(index) => (index, false),
             Err(error) => {
-                match LabelIndex::create(&address, &Settings::of_labels(or(LABELS), TokenOptions::default(), 0)) {
+                let seed = options.seed.unwrap_or(0);
+                match LabelIndex::create(&address, &Settings::of_labels(or(LABELS), TokenOptions::default(), seed)) {
                     Ok(index) => (index, true),
                     // What is there already, and cannot be opened, is the reason that counts.
                     Err(_) => return Err(error.into()),
@@ -65,7 +68,12 @@ impl Labels {
             );
             return Err(Error::Usage(reason));
         }
-        let labeler = Labeler::new(made, writer.settings().seed)?;
+        let seed = writer.settings().seed;
+        if options.seed.is_some_and(|asked| asked != seed) {
+            let reason = "the label index was made with another --seed; leave it out, or make another index";
+            return Err(Error::Usage(reason.to_owned()));
+        }
+        let labeler = Labeler::new(made, seed)?;
         writer.check(&kept_query()).map_err(|error| Error::Usage(format!("--trees {}: {error}", made.trees)))?;
         if address.ends_with(".labels") {
             let reason = "the index of a service lies in a folder or a database: a .labels file is for one process that reads or writes";
@@ -75,6 +83,7 @@ impl Labels {
         Ok(Self {
             address,
             labeler,
+            seed,
             name,
             writer: Mutex::new(Some(writer)),
             readers: Mutex::default(),

@@ -57,6 +57,9 @@ pub struct ServeOptions {
     /// How many bits a label has (default: 50, or as the label index was made)
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Stories"))]
     pub bits: Option<u32>,
+    /// A number on which labels depend: a random one that you keep to yourself, where strangers send articles (default: 0, or as the label index was made)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Stories"))]
+    pub seed: Option<u64>,
     /// A file with two lines, `read KEY` and `write KEY`, of at least 16 characters each
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Security"))]
     pub key_file: Option<PathBuf>,
@@ -83,6 +86,7 @@ impl Default for ServeOptions {
             index: None,
             trees: None,
             bits: None,
+            seed: None,
             key_file: None,
             limits: Limits::default(),
         }

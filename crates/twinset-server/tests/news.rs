@@ -209,6 +209,28 @@ fn a_label_index_that_was_not_finished_is_told_everything_again() {
 }
 
 #[test]
+fn a_seed_changes_labels_and_no_story() {
+    let without = TempDir::new().unwrap();
+    let plain = open(without.path());
+    show_demo(&plain).unwrap();
+    let folder = TempDir::new().unwrap();
+    let with = |seed| News::open(folder.path(), &ServeOptions { seed, ..ServeOptions::default() });
+    show_demo(&with(Some(7)).unwrap()).unwrap();
+    // It is kept with the labels.
+    for seed in [None, Some(7)] {
+        assert_eq!(stories(&with(seed).unwrap(), ""), stories(&plain, ""));
+    }
+    assert!(matches!(with(Some(8)), Err(Error::Usage(reason)) if reason.contains("another --seed")));
+    // The hashes of terms depend on it, not only labels.
+    let terms = |folder: &TempDir| -> Vec<u8> {
+        let connection = rusqlite::Connection::open(folder.path().join("labels/labels.sqlite")).unwrap();
+        connection.query_row("SELECT tokens FROM records WHERE id = '1'", [], |row| row.get(0)).unwrap()
+    };
+    let (one, other) = (terms(&without), terms(&folder));
+    assert!(one.len() > 100 && one.len().abs_diff(other.len()) < one.len() / 5 && one != other);
+}
+
+#[test]
 fn the_label_index_may_lie_in_a_database() {
     let (postgres, mariadb) = (testbed::Server::postgres().unwrap(), testbed::Server::mariadb().unwrap());
     let folder = TempDir::new().unwrap();
