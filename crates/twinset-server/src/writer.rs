@@ -63,8 +63,8 @@ pub(crate) struct Writer {
 const WAITING: usize = 1000;
 /// After a failure it is seen so often whether the indexes can be told what they have not heard.
 const AGAIN: Duration = Duration::from_secs(5);
-/// So long a commit waits until as many articles are there as the last one had.
-const GATHERING: Duration = Duration::from_millis(20);
+/// After a commit for several, the next one waits as long as that took, and so long at most.
+const REST: Duration = Duration::from_millis(25);
 /// So many go into one commit.
 const TOGETHER: usize = 200;
 
@@ -112,7 +112,7 @@ fn stopping() -> Error {
 
 fn work(kept: &Kept, waiting: &Receiver<Job>) {
     let mut next: Option<Job> = None;
-    let (mut is_behind, mut expected) = (false, 1);
+    let (mut is_behind, mut rested) = (false, Instant::now());
     loop {
         let first = match next.take() {
             Some(job) => job,
@@ -128,8 +128,6 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
         };
         let mut urls = HashSet::new();
         let mut batch = Vec::new();
-        // Who posted a moment ago will often post again: a commit with all of them costs hardly more than one with the first.
-        let until = Instant::now() + GATHERING;
         let mut job = Some(first);
         // Of two articles from one address the second takes the place of the first, later; and what removes stands alone.
         while let Some(current) = job.take() {
@@ -143,16 +141,19 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
             }
             let is_alone = !matches!(current.order, Order::Put(..));
             batch.push(current);
-            let wait =
-                if batch.len() < expected { until.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
-            job = if is_alone { None } else { waiting.recv_timeout(wait).ok() };
+            let rest = rested.saturating_duration_since(Instant::now());
+            job = if is_alone { None } else { waiting.recv_timeout(rest).ok() };
         }
-        expected = batch.len();
+        let (begin, articles) = (Instant::now(), batch.len());
         let (orders, waiters): (Vec<Order>, Vec<SyncSender<Result<Done>>>) =
             batch.into_iter().map(|job| (job.order, job.done)).unzip();
         // Whatever happens, the next ones are to be heard.
         let done = guarded(|| commit(kept, orders)).unwrap_or_else(|| Err(Error::storage("the service", "it failed")));
         is_behind = done.is_err();
+        // Who posted a moment ago will often post again: a commit with all of them costs hardly more than one with the first, and
+        // readers get the processor meanwhile.
+        let rest = if articles > 1 && articles < TOGETHER { begin.elapsed().min(REST) } else { Duration::ZERO };
+        rested = Instant::now() + rest;
         match done {
             Ok(all) => waiters.iter().zip(all).for_each(|(waiter, done)| _ = waiter.send(Ok(done))),
             Err(error) => {
