@@ -6,6 +6,7 @@ use std::ops::{Bound, Range};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
 use tantivy::collector::{Count, TopDocs};
 use tantivy::directory::Directory;
@@ -16,7 +17,9 @@ use tantivy::snippet::SnippetGenerator;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language, LowerCaser, RemoveLongFilter, SimpleTokenizer, Stemmer, TextAnalyzer,
 };
-use tantivy::{DocAddress, Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::{
+    DocAddress, Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
+};
 use twinset_io::Limits;
 
 use crate::article::Moment;
@@ -79,6 +82,8 @@ const ANALYZER: &str = "news";
 const MEMORY: usize = 32 << 20;
 /// Segments with fewer articles are alike to the merging.
 const SMALL: u32 = 64;
+/// A service that is about to end, or a process that it has just started, may hold the lock for a moment.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// A snippet has so many characters.
 const SNIPPET: usize = 220;
 
@@ -339,7 +344,13 @@ fn unusable(folder: &Path, error: &std::io::Error) -> Error {
 }
 
 fn writer(index: &Index) -> Result<IndexWriter> {
-    let writer: IndexWriter = index.writer_with_num_threads(1, MEMORY)?;
+    let until = Instant::now() + PATIENCE;
+    let writer: IndexWriter = loop {
+        match index.writer_with_num_threads(1, MEMORY) {
+            Err(TantivyError::LockFailure(..)) if Instant::now() < until => std::thread::sleep(PATIENCE / 100),
+            made => break made?,
+        }
+    };
     // Most commits bring a few articles. Small segments are merged with small ones, not with one that was merged just before.
     let mut policy = LogMergePolicy::default();
     policy.set_min_layer_size(SMALL);

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -205,10 +206,18 @@ fn lock(path: &Path) -> Result<File> {
     let file = file.map_err(|error| {
         Error::index(&name, format!("{} cannot be made: {error}; make room, then try again", lock.display()))
     })?;
-    file.try_lock()
-        .map_err(|_| Error::index(&name, "another process uses it; a file of labels is for one at a time"))?;
+    let until = Instant::now() + PATIENCE;
+    while file.try_lock().is_err() {
+        if Instant::now() >= until {
+            return Err(Error::index(&name, "another process uses it; a file of labels is for one at a time"));
+        }
+        std::thread::sleep(PATIENCE / 100);
+    }
     Ok(file)
 }
+
+/// A process that is about to end, or one that it has just started, may hold the lock for a moment.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Home for Memory {
     fn settings(&self) -> &Settings {
