@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
-use twinset_io::write::sync_name;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use twinset_io::write::Temporary;
 
 use crate::article::{Article, Entity, Head, Moment};
 use crate::{Error, Result};
@@ -155,15 +155,21 @@ pub fn back_up(folder: &Path, to: &Path) -> Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&file, flags)?;
     connection.busy_timeout(PATIENCE)?;
+    let unwritten = |error: &dyn std::fmt::Display| {
+        Error::storage(path, format!("it cannot be written: {error}; make room, or choose another place"))
+    };
     // What was not written wholly does not look like a backup.
-    let partial = format!("{path}.partial");
-    let unwritten = |error: std::io::Error| Error::storage(path, format!("it cannot be written: {error}"));
-    if Path::new(&partial).exists() {
-        std::fs::remove_file(&partial).map_err(unwritten)?;
+    let partial = Temporary::beside(to).map_err(|error| unwritten(&error))?;
+    let copied = connection.execute("VACUUM INTO ?1", [partial.path().to_str()]);
+    if let (Err(_), Some(partial)) = (&copied, partial.path().to_str()) {
+        // SQLite leaves it for another try.
+        _ = std::fs::remove_file(format!("{partial}-journal"));
     }
-    connection.execute("VACUUM INTO ?1", [&partial])?;
-    std::fs::File::open(&partial).and_then(|file| file.sync_all()).map_err(unwritten)?;
-    std::fs::rename(&partial, to).and_then(|()| sync_name(to)).map_err(unwritten)
+    copied.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => error.into(),
+        _ => unwritten(&error),
+    })?;
+    partial.persist(to).map_err(|error| unwritten(&error))
 }
 
 fn upgrade(connection: &mut Connection, file: &Path) -> Result<()> {

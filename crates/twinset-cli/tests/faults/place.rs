@@ -53,7 +53,8 @@ impl Place {
     /// The command with arguments as a shell would split them at spaces.
     pub(crate) fn command(&self, args: &str) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("twinset"));
-        command.current_dir(self.0.path()).args(args.split_whitespace());
+        // What is temporary lies on the disk too.
+        command.current_dir(self.0.path()).env("TMPDIR", self.path("disk")).args(args.split_whitespace());
         command
     }
 

@@ -207,6 +207,7 @@ impl Found {
 /// What went wrong, and what to do.
 pub(super) fn in_words(error: &TantivyError) -> String {
     let system = match error {
+        TantivyError::SystemError(reason) if reason.starts_with("Failed to spawn") => Some(ErrorKind::WouldBlock),
         TantivyError::IoError(error) => Some(error.kind()),
         TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => Some(io_error.kind()),
         _ => None,
@@ -214,7 +215,7 @@ pub(super) fn in_words(error: &TantivyError) -> String {
     match (error, system) {
         (TantivyError::LockFailure(..), _) => "another process writes to it; wait for that".to_owned(),
         (TantivyError::ErrorInThread(_), _) => {
-            "it cannot be written (is the disk full, or a file too large?); the last state can still be read".to_owned()
+            "it cannot be written (is the disk full, a file too large, or memory short?); the last state can still be read".to_owned()
         }
         (_, Some(ErrorKind::StorageFull)) => "the disk is full; make room; the last state can still be read".to_owned(),
         (_, Some(ErrorKind::WouldBlock)) => {

@@ -7,6 +7,8 @@ mod table;
 
 pub use folder::{create_folder, sync_name};
 pub(crate) use output::write_failure;
-pub use output::{Output, OutputFormat, OutputOptions, check_outputs, remove_unfinished, remove_unfinished_at_once};
+pub use output::{
+    Output, OutputFormat, OutputOptions, Temporary, check_outputs, remove_unfinished, remove_unfinished_at_once,
+};
 pub use pairs::{PairTable, Shown, Values};
 pub use table::{Kind, Table, Value};

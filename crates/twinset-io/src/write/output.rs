@@ -118,10 +118,17 @@ impl FromStr for OutputFormat {
 pub struct Output {
     name: String,
     writer: Encoder,
-    /// The temporary file, and the name it will take.
-    pending: Option<(Temporary, PathBuf)>,
+    pending: Option<Pending>,
     /// Where it is written, if that is in memory.
     place: Option<Place>,
+}
+
+/// What makes a file stay once all is written, even if the power fails.
+enum Pending {
+    /// It takes this name.
+    Name(Temporary, PathBuf),
+    /// It has this name, and its content is to stay.
+    Content(File, PathBuf),
 }
 
 /// Writes to a place in memory.
@@ -216,7 +223,7 @@ impl Output {
         } else {
             let temporary = Temporary::beside(path).map_err(fail)?;
             let file = temporary.file.as_file().try_clone().map_err(fail)?;
-            (file, Some((temporary, path.to_owned())))
+            (file, Some(Pending::Name(temporary, path.to_owned())))
         };
         Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending, place: None })
     }
@@ -225,8 +232,11 @@ impl Output {
     pub fn growing(path: &Path) -> Result<Self> {
         let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
         let file = File::create(path).map_err(fail)?;
+        // Of a pipe nothing stays.
+        let content = path.is_file().then(|| file.try_clone()).transpose().map_err(fail)?;
+        let pending = content.map(|content| Pending::Content(content, path.to_owned()));
         let writer = Encoder::new(file, path).map_err(fail)?;
-        Ok(Self { name: path.display().to_string(), writer, pending: None, place: None })
+        Ok(Self { name: path.display().to_string(), writer, pending, place: None })
     }
 
     /// Completes the file and gives it its name.
@@ -240,10 +250,12 @@ impl Output {
         };
         inner.flush().map_err(fail)?;
         drop(inner);
-        if let Some((temporary, path)) = pending {
-            temporary.persist(&path).map_err(fail)?;
+        match pending {
+            None => Ok(()),
+            Some(Pending::Name(temporary, path)) => temporary.persist(&path),
+            Some(Pending::Content(file, path)) => file.sync_all().and_then(|()| sync_name(&path)),
         }
-        Ok(())
+        .map_err(fail)
     }
 
     /// Begins a new member of a compressed file, which can be unpacked without those before it.
@@ -321,13 +333,14 @@ fn remove(unfinished: &mut BTreeSet<PathBuf>) {
 }
 
 /// A temporary file that is removed unless it takes its name.
-struct Temporary {
+pub struct Temporary {
     file: tempfile::NamedTempFile,
     _registered: Registered,
 }
 
 impl Temporary {
-    fn beside(path: &Path) -> io::Result<Self> {
+    /// An empty file beside one that it is to replace.
+    pub fn beside(path: &Path) -> io::Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(".twinset-").suffix(".partial");
@@ -345,7 +358,13 @@ impl Temporary {
         Ok(Self { file, _registered: registered })
     }
 
-    fn persist(self, path: &Path) -> io::Result<()> {
+    /// Where it lies until then.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Takes a name, and stays, even if the power fails.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
         self.file.as_file().sync_all()?;
         self.file.persist(path).map_err(|error| error.error)?;
         sync_name(path)
