@@ -76,7 +76,6 @@ fn test(full: bool) -> anyhow::Result<()> {
         sanitized()?;
         cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
         torture::Torture::in_full()?;
-        cargo("test --workspace --test faults", &[("TWINSET_FULL", "1")])?;
         wheel("--release")?;
         install_python(OLDER_SPARK)?;
         for (folder, _) in [PYTHON, OLDER_SPARK] {

@@ -1,5 +1,6 @@
-//! `cargo xtask torture`: kills everything that keeps data, damages it, and writes what came of it into a page.
+//! `cargo xtask torture`: kills everything that keeps data, damages it, lets its disk fail, and writes what came of it into a page.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::cargo;
 
-/// Kills writers and readers of every index home and of the service, damages files, and writes docs/reliability.md
+/// Kills writers and readers of every index home and of the service, damages files, lets disks fail, and writes docs/reliability.md
 #[derive(clap::Args)]
 pub(crate) struct Torture {
     /// For how long there are kills, shared out among all homes
@@ -25,7 +26,8 @@ pub(crate) struct Torture {
 
 const PAGE: &str = "docs/reliability.md";
 /// As the test command builds it, so that it is built once.
-const HARNESS: &str = "test --workspace --quiet --test torture";
+const HARNESS: &str = "test --workspace --quiet --test";
+const ONE: &str = "-- --nocapture --exact";
 /// The tests that kill, each with the share of the kills that it gets.
 const KILLING: [(&str, u64); 6] =
     [("sqlite", 1), ("synopses", 1), ("file", 1), ("postgres", 5), ("mariadb", 5), ("service", 5)];
@@ -44,21 +46,29 @@ impl Torture {
             std::fs::remove_file(&lines)?;
         }
         let report = lines.to_str().context("the folder has a name in UTF-8")?;
-        cargo(&format!("{HARNESS} --no-run"), &[])?;
+        let mut stages: Vec<(String, &str, String)> = Vec::new();
         for (test, share) in KILLING {
             let (name, number) = match self.kills {
                 Some(kills) => ("TWINSET_KILLS", kills / share),
                 None => ("TWINSET_SECONDS", self.minutes * 60 / KILLING.len() as u64),
             };
-            harness(test, &[(name, &number.to_string()), ("TWINSET_REPORT", report)])?;
+            stages.push((format!("{HARNESS} torture {ONE} {test}"), name, number.to_string()));
         }
-        harness("flips", &[("TWINSET_FLIPS", "all"), ("TWINSET_REPORT", report)])?;
+        stages.push((format!("{HARNESS} torture {ONE} flips"), "TWINSET_FLIPS", "all".to_owned()));
+        stages.push((format!("{HARNESS} faults"), "TWINSET_FULL", "1".to_owned()));
+        // The page also tells what went wrong.
+        let run = |(args, name, value): &(String, &str, String)| {
+            cargo(args, &[(*name, value.as_str()), ("TWINSET_REPORT", report)])
+        };
+        let done: Vec<anyhow::Result<()>> = stages.iter().map(run).collect();
         let lines = std::fs::read_to_string(&lines)?;
         let lines = lines.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
         let page = std::fs::read_to_string(&self.page)?;
         let page = replaced(&page, "kills", &self.kills_in_words(&lines))?;
         let page = replaced(&page, "flips", &flips_in_words(&lines))?;
-        Ok(std::fs::write(&self.page, page)?)
+        let page = replaced(&page, "faults", &faults_in_words(&lines))?;
+        std::fs::write(&self.page, page)?;
+        done.into_iter().collect()
     }
 
     /// What was killed, as a table.
@@ -95,9 +105,24 @@ fn flips_in_words(lines: &[Value]) -> String {
     text
 }
 
-/// Runs one test of the harness.
-fn harness(test: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
-    cargo(&format!("{HARNESS} -- --exact {test} --nocapture"), environment)
+/// What came of disks that failed, as a table: the operations of one thing in a row.
+fn faults_in_words(lines: &[Value]) -> String {
+    let mut text = format!("Made by the same run {}.\n\n", circumstances());
+    text += "| what | operations | faults | second ones on reopening | ended with a message | killed | as before | as after | in between |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    let mut rows: BTreeMap<&str, [u64; 8]> = BTreeMap::new();
+    for line in lines {
+        let Some(operation) = line["operation"].as_str() else { continue };
+        let what = operation.split_once(": ").map_or("files of commands", |(what, _)| what);
+        let row = rows.entry(what).or_default();
+        row[0] += 1;
+        let counts = ["faults", "again", "refused", "killed", "old", "new", "between"];
+        row[1..].iter_mut().zip(counts).for_each(|(sum, name)| *sum += line[name].as_u64().unwrap_or(0));
+    }
+    for (what, row) in rows {
+        writeln!(text, "| {what} | {} |", row.map(grouped).join(" | ")).expect("a string takes it");
+    }
+    text
 }
 
 /// When, where and of what.

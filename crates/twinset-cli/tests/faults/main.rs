@@ -20,7 +20,7 @@
 //! - It does not panic, and does not hang. What is there is not damaged, and the next operation works.
 //! - A second fault while this is opened again changes nothing of that.
 //!
-//! In each operation a few calls are struck; with `TWINSET_FULL=1` every one is. `TWINSET_FAULTS_REPORT` names a file to which a line of
+//! In each operation a few calls are struck; with `TWINSET_FULL=1` every one is. `TWINSET_REPORT` names a file to which a line of
 //! JSON is added for each operation.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 

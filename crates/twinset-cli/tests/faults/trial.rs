@@ -184,12 +184,12 @@ impl Counts {
             "{name}: {calls} calls, {faults} faults and {again} while it was opened again; \
              {refused} ended with a message, {killed} were killed; {old} old, {new} new, {between} between"
         );
-        let Some(path) = std::env::var_os("TWINSET_FAULTS_REPORT") else { return };
+        let Some(path) = std::env::var_os("TWINSET_REPORT") else { return };
         let line = json!({
             "operation": name, "calls": calls, "faults": faults, "again": again, "refused": refused, "killed": killed,
             "old": old, "new": new, "between": between,
         });
         let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
-        writeln!(file, "{line}").unwrap();
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 }
