@@ -20,8 +20,8 @@ pub(super) enum Call {
     Write { file: PathBuf, is_counted: bool },
     /// Takes something from the end of a file, or all of it.
     Truncate(PathBuf),
-    /// Puts a file, or the names of a folder, on the disk for good.
-    Sync { descriptor: u64, path: PathBuf },
+    /// Puts a file, or the names of a folder, on the disk for good. It is opened before, as the process may end right after the call.
+    Sync { opened: File, path: PathBuf },
     /// Gives a file another name.
     Rename(PathBuf, PathBuf),
     /// Gives a file one more name.
@@ -88,7 +88,10 @@ impl Call {
             }
             libc::SYS_truncate => Self::Truncate(path(here, first)?),
             libc::SYS_ftruncate => Self::Truncate(opened(process, first)?),
-            libc::SYS_fsync | libc::SYS_fdatasync => Self::Sync { descriptor: first, path: opened(process, first)? },
+            libc::SYS_fsync | libc::SYS_fdatasync => {
+                let file = File::open(descriptor_path(process, first)).ok()?;
+                Self::Sync { opened: file, path: opened(process, first)? }
+            }
             libc::SYS_rename => Self::Rename(path(here, first)?, path(here, second)?),
             libc::SYS_renameat | libc::SYS_renameat2 => Self::Rename(path(first, second)?, path(third, fourth)?),
             libc::SYS_link => Self::Link(path(here, first)?, path(here, second)?),
@@ -141,7 +144,7 @@ fn opened(process: Pid, descriptor: u64) -> Option<PathBuf> {
 }
 
 /// By this path a descriptor of another process can be opened, also if its file has no name any more.
-pub(super) fn descriptor_path(process: Pid, descriptor: u64) -> PathBuf {
+fn descriptor_path(process: Pid, descriptor: u64) -> PathBuf {
     PathBuf::from(format!("/proc/{process}/fd/{}", descriptor as i32))
 }
 

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use nix::unistd::Pid;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::call::{Call, descriptor_path};
+use super::call::Call;
 
 /// A folder on a disk.
 pub(super) struct Platter {
@@ -87,7 +87,7 @@ impl Platter {
     }
 
     /// Takes note of a call that succeeded.
-    pub(super) fn take_note(&mut self, process: Pid, call: Call) -> anyhow::Result<()> {
+    pub(super) fn take_note(&mut self, call: Call) -> anyhow::Result<()> {
         match call {
             Call::Create(path) => {
                 let inode = path.symlink_metadata()?.ino();
@@ -106,10 +106,10 @@ impl Platter {
             }
             Call::Remove(path) => self.changes.push(Change::Take(path)),
             Call::Sync { path, .. } if path.is_dir() => self.sync_names(&path)?,
-            Call::Sync { descriptor, .. } => {
-                let opened = descriptor_path(process, descriptor);
+            Call::Sync { mut opened, .. } => {
                 let file = self.file(opened.metadata()?.ino());
-                self.contents[file] = fs::read(opened)?;
+                self.contents[file].clear();
+                opened.read_to_end(&mut self.contents[file])?;
             }
             // Contents are looked at when they are synced.
             Call::Write { .. } | Call::Truncate(_) => {}

@@ -97,7 +97,7 @@ impl<'a> Tracer<'a> {
         match fault {
             None => {
                 if self.happens(thread)? {
-                    self.platter.take_note(thread, call)?;
+                    self.platter.take_note(call)?;
                 }
             }
             Some(Fault::Fail | Fault::Full | Fault::Gone) => {
