@@ -23,6 +23,8 @@ pub(crate) struct Kept {
 
 /// The setting that names the label index that has heard of everything.
 const LABELLED: &str = "labelled";
+/// The setting that holds the seed of the label index, for one that is made again.
+const SEED: &str = "seed";
 
 impl Kept {
     /// Opens a folder, or makes everything in an empty one, and brings the indexes up to date.
@@ -47,7 +49,9 @@ impl Kept {
             );
             return Err(Error::Usage(reason));
         }
-        let labels = Labels::open(options, &folder.join("labels"))?;
+        let seed = store.read(|reading| reading.setting(SEED))?.map_or(Ok(0), |seed| seed.parse());
+        let seed = seed.map_err(|_| Error::storage(&name, "its seed is no number; restore a backup"))?;
+        let labels = Labels::open(options, options.seed.unwrap_or(seed), &folder.join("labels"))?;
         let (text, comparer) = (TextIndex::open(&folder.join("text"))?, Comparer::new(compare, labels.seed)?);
         let kept = Self { store, labels, text, comparer, limits: options.limits.clone() };
         if kept.text.last_change() > kept.store.read(|reading| reading.last_change())? {
@@ -62,7 +66,10 @@ impl Kept {
             kept.store.write(|writing| writing.unset(LABELLED))?;
         }
         kept.catch_up()?;
-        kept.store.write(|writing| writing.set(LABELLED, &name))?;
+        kept.store.write(|writing| {
+            writing.set(SEED, &kept.labels.seed.to_string())?;
+            writing.set(LABELLED, &name)
+        })?;
         Ok(kept)
     }
 }

@@ -36,8 +36,8 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Opens the index at an address, or in the service's own folder; makes one where there is none.
-    pub(crate) fn open(options: &ServeOptions, folder: &Path) -> Result<Self> {
+    /// Opens the index at an address, or in the service's own folder; makes one with a seed where there is none.
+    pub(crate) fn open(options: &ServeOptions, seed: u64, folder: &Path) -> Result<Self> {
         let address = match &options.index {
             Some(address) => address.clone(),
             None => folder
@@ -52,7 +52,6 @@ impl Labels {
         let (writer, is_new) = match LabelIndex::open(&address) {
             Ok(index) => (index, false),
             Err(error) => {
-                let seed = options.seed.unwrap_or(0);
                 match LabelIndex::create(&address, &Settings::of_labels(or(LABELS), TokenOptions::default(), seed)) {
                     Ok(index) => (index, true),
                     // What is there already, and cannot be opened, is the reason that counts.

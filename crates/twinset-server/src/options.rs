@@ -57,7 +57,7 @@ pub struct ServeOptions {
     /// How many bits a label has (default: 50, or as the label index was made)
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Stories"))]
     pub bits: Option<u32>,
-    /// A number on which labels depend: a random one that you keep to yourself, where strangers send articles (default: 0, or as the label index was made)
+    /// A number on which labels depend: a random one that you keep to yourself, where strangers send articles (default: the one that was given before, or 0)
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Stories"))]
     pub seed: Option<u64>,
     /// A file with two lines, `read KEY` and `write KEY`, of at least 16 characters each

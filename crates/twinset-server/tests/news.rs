@@ -216,7 +216,7 @@ fn a_seed_changes_labels_and_no_story() {
     let folder = TempDir::new().unwrap();
     let with = |seed| News::open(folder.path(), &ServeOptions { seed, ..ServeOptions::default() });
     show_demo(&with(Some(7)).unwrap()).unwrap();
-    // It is kept with the labels.
+    // It is kept.
     for seed in [None, Some(7)] {
         assert_eq!(stories(&with(seed).unwrap(), ""), stories(&plain, ""));
     }
@@ -228,6 +228,12 @@ fn a_seed_changes_labels_and_no_story() {
     };
     let (one, other) = (terms(&without), terms(&folder));
     assert!(one.len() > 100 && one.len().abs_diff(other.len()) < one.len() / 5 && one != other);
+    // It is kept with the articles too: labels that are made again have it, unless another one is asked for.
+    for (seed, is_kept) in [(None, true), (Some(8), false), (None, false)] {
+        std::fs::remove_dir_all(folder.path().join("labels")).unwrap();
+        assert_eq!(stories(&with(seed).unwrap(), ""), stories(&plain, ""));
+        assert_eq!(terms(&folder) == other, is_kept, "{seed:?}");
+    }
 }
 
 #[test]
