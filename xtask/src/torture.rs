@@ -83,7 +83,7 @@ impl Torture {
         for line in lines.iter().filter(|line| line["home"].is_string()) {
             let counts = ["kills", "changes", "records", "readings", "lost", "resurrected", "half_there"];
             let counts: Vec<String> = counts.iter().map(|name| grouped(line[name].as_u64().unwrap_or(0))).collect();
-            let time = |name: &str| line[name].as_f64().map_or("-".to_owned(), |time| format!("{time:.0} ms"));
+            let time = |name: &str| line[name].as_f64().map_or("-".to_owned(), milliseconds);
             let home = line["home"].as_str().unwrap_or_default();
             let (median, longest) = (time("median_ms"), time("longest_ms"));
             writeln!(text, "| {home} | {} | {median} | {longest} |", counts.join(" | ")).expect("a string takes it");
@@ -131,7 +131,7 @@ fn circumstances() -> String {
         let output = Command::new(program).args(args).output().map(|output| output.stdout).unwrap_or_default();
         String::from_utf8_lossy(&output).trim().to_owned()
     };
-    let (day, commit) = (said("date", &["-u", "+%F"]), said("git", &["rev-parse", "--short", "HEAD"]));
+    let (day, commit) = (said("date", &["-u", "+%F"]), said("git", &["describe", "--always", "--dirty"]));
     let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     let model = model.map_or("unknown processor", |(_, model)| model.trim());
@@ -146,6 +146,11 @@ fn replaced(page: &str, name: &str, text: &str) -> anyhow::Result<String> {
     let (before, rest) = page.split_once(&begin).with_context(missing)?;
     let (_, after) = rest.split_once(&end).with_context(missing)?;
     Ok(format!("{before}{begin}{text}{end}{after}"))
+}
+
+/// A time as it is read: 0.4 ms, 16 ms.
+fn milliseconds(time: f64) -> String {
+    if time < 10.0 { format!("{time:.1} ms") } else { format!("{time:.0} ms") }
 }
 
 /// A number as it is read: 12,345.
