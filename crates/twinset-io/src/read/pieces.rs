@@ -170,7 +170,8 @@ fn rows(
         // A row is handed on as soon as it ends. More line ends may follow later, and stand before the next.
         let row = bytes.split_off(bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count());
         let before = if is_before_all { Piece::Around(&bytes) } else { Piece::End(&bytes) };
-        if !bytes.is_empty() && !visit(before)? || !more {
+        // The reader takes a mark alone for nothing, and to others it is text.
+        if !bytes.is_empty() && !visit(before)? || !more && row.is_empty() {
             return Ok(());
         }
         let piece = if std::mem::take(&mut is_header) { Piece::Around(&row) } else { Piece::Record(&row) };
@@ -180,6 +181,9 @@ fn rows(
         is_before_all = false;
     }
 }
+
+/// What begins a file in UTF-8, or nothing of the kind where another encoding was asked for.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Remembers what was read from a place on.
 struct Remembering {
@@ -207,7 +211,14 @@ impl Read for Remembering {
             let reason = "a row is longer than --max-record allows; a quote may be left open";
             return Err(io::Error::other(reason));
         }
-        let length = self.inner.read(buffer)?;
+        let mut length = self.inner.read(buffer)?;
+        // Where a mark of UTF-8 comes alone, the reader of rows would take it for the end.
+        while length > 0 && self.start == 0 && self.bytes.is_empty() && MARK.starts_with(&buffer[..length]) {
+            match self.inner.read(&mut buffer[length..])? {
+                0 => break,
+                more => length += more,
+            }
+        }
         self.bytes.extend_from_slice(&buffer[..length]);
         Ok(length)
     }
