@@ -40,8 +40,10 @@ const FOLDER: &str = "target/fuzz";
 const WATCHING: &str = "TWINSET_WATCHED";
 /// So many targets run at a time.
 const TOGETHER: usize = 2;
-/// Limits of each input: bytes, seconds, and megabytes of memory.
-const LIMITS: [&str; 3] = ["-max_len=16384", "-timeout=60", "-rss_limit_mb=3000"];
+/// Limits of each input: seconds, and megabytes of memory.
+const LIMITS: [&str; 2] = ["-timeout=60", "-rss_limit_mb=3000"];
+/// How many bytes an input may have. libFuzzer takes no such limit while it makes one smaller.
+const LENGTH: &str = "-max_len=16384";
 
 /// Stands for the compiler of this workspace, if it was asked for: the same with coverage. The crates that it depends on are those of
 /// every other build, so nothing else is compiled again.
@@ -129,7 +131,7 @@ impl Fuzz {
             };
             let log = Path::new(FOLDER).join(format!("{target}.log"));
             let mut command = fuzzer(program, &target)?;
-            command.args(LIMITS).args(extent).arg("-print_final_stats=1");
+            command.arg(LENGTH).args(LIMITS).args(extent).arg("-print_final_stats=1");
             command.arg(format!("-artifact_prefix={}/", artifacts.display()));
             if dictionary.is_file() {
                 command.arg(format!("-dict={}", dictionary.display()));
@@ -177,26 +179,34 @@ fn fuzzer(program: &Path, target: &str) -> anyhow::Result<Command> {
 fn kept(program: &Path, target: &str, artifacts: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let folder = Path::new("fuzz/findings").join(target);
     let mut kept = Vec::new();
-    for artifact in fs::read_dir(artifacts)?.flatten().map(|entry| entry.path()) {
+    let found: Vec<PathBuf> = fs::read_dir(artifacts)?.flatten().map(|entry| entry.path()).collect();
+    for artifact in found {
         let name = artifact.file_name().context("a file has a name")?.to_string_lossy().into_owned();
         // What was only slow is no finding.
         if name.starts_with("slow-unit") {
             continue;
         }
         fs::create_dir_all(&folder)?;
-        let finding = folder.join(&name);
+        let (finding, small) = (folder.join(&name), artifacts.join(format!("small-{name}")));
         if name.starts_with("crash") {
             let mut command = fuzzer(program, target)?;
             command.args(LIMITS).args(["-minimize_crash=1", "-max_total_time=20"]);
-            command.arg(format!("-exact_artifact_path={}", finding.display())).arg(&artifact);
+            command.arg(format!("-exact_artifact_path={}", small.display())).arg(&artifact);
             command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
         }
-        if !finding.is_file() {
-            fs::copy(&artifact, &finding)?;
-        }
+        // What is kept must show the fault.
+        let is_smaller = small.is_file() && !runs_well(program, target, &small)?;
+        fs::copy(if is_smaller { &small } else { &artifact }, &finding)?;
         kept.push(finding);
     }
     Ok(kept)
+}
+
+/// Whether an input shows no fault.
+fn runs_well(program: &Path, target: &str, input: &Path) -> anyhow::Result<bool> {
+    let mut command = fuzzer(program, target)?;
+    command.args(LIMITS).arg(input).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.status()?.success())
 }
 
 fn executions(told: &str) -> u64 {
