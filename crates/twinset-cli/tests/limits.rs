@@ -42,6 +42,41 @@ fn records() {
     holds("record", 100, |amount| ("a.txt", times("x", amount).into(), "join a.txt --threshold 1"), "longer than");
     let csv: Input = |amount| ("a.csv", format!("text\n{}\n", times("x", amount)).into(), "join a.csv --threshold 1");
     holds("record", 100, csv, "longer than");
+    let jsonl: Input = |amount| {
+        let line = format!("{{\"text\":\"{}\"}}\n", times("x", amount - "{\"text\":\"\"}".len() as u64));
+        ("a.jsonl", line.into(), "join a.jsonl --threshold 1")
+    };
+    holds("record", 100, jsonl, "longer than");
+    let page: Input = |amount| ("a.html", format!("<p>{}", times("x", amount - 3)).into(), "join a.html --threshold 1");
+    holds("record", 100, page, "longer than");
+    let triple: Input = |amount| {
+        let triple = format!("<http://s.example> <http://p.example> \"{}\" .\n", times("x", amount - 43));
+        ("a.nt", triple.into(), "join a.nt --threshold 1")
+    };
+    holds("record", 100, triple, "longer than");
+    let element: Input = |amount| ("a.xml", format!("<a>{}</a>", times("x", amount)).into(), "profile a.xml");
+    holds("record", 100, element, "--max-record");
+}
+
+/// A page in a web archive, with a header of so many bytes.
+fn archived(header: u64, page: &str) -> Vec<u8> {
+    const KNOWN: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX: ";
+    let header = format!("{KNOWN}{}\r\n\r\n", times("x", header - KNOWN.len() as u64 - 4));
+    let (what, length) = ("WARC-Type: response\r\nContent-Type: application/http", header.len() + page.len());
+    format!("WARC/1.0\r\n{what}\r\nContent-Length: {length}\r\n\r\n{header}{page}\r\n\r\n").into()
+}
+
+#[test]
+fn headers_of_pages() {
+    let input: Input = |amount| ("a.warc", archived(amount, "<p>text</p>"), "join a.warc --threshold 1");
+    holds("page-header", 100, input, "--limit page-header");
+    holds("page-header", 64 << 10, input, "--limit page-header");
+    // What is not read is told, and the others are.
+    let both = [archived(200, "<p>one</p>"), archived(100, "<p>two</p>"), archived(100, "<p>two</p>")].concat();
+    let folder = Folder::with(&[("a.warc", &both)]);
+    let command = "join a.warc --threshold 1 --limit page-header=100 --rejects r.csv --count";
+    assert_eq!(folder.stdout(command).trim(), "1");
+    assert!(std::fs::read_to_string(folder.path("r.csv")).unwrap().contains("longer than 100 bytes"));
 }
 
 #[test]

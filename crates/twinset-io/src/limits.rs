@@ -96,6 +96,8 @@ limits! {
     record: Bytes = 64 << 20, at most 1 << 40;
     /// The most that a compressed file may unpack to
     unpacked: Bytes = 64 << 30, at most 1 << 50;
+    /// The longest header that a server sent with a page of a web archive
+    page_header: Bytes = 64 << 10, at most 16 << 20;
     /// How deep the elements of a web page may lie in each other
     page_depth: Count = 1000, at most 2000;
     /// How deep the objects of JSON-LD may lie in each other

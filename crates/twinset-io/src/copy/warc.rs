@@ -24,7 +24,7 @@ pub(super) fn copy(
                 (Some(Fate::Removed), Some(removed)) => removed.add(&mut archive)?,
                 (Some(Fate::Removed), None) | (None, _) => {}
             },
-            Entry::TooLong | Entry::Cut => {
+            Entry::TooLong | Entry::LongHeader | Entry::Cut => {
                 records.next_ordinal();
             }
             Entry::Other => kept.add(&mut archive)?,

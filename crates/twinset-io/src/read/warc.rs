@@ -29,6 +29,8 @@ pub(crate) struct Archive {
     /// The record's number, from 1.
     number: u64,
     largest: u64,
+    /// The longest header of a page.
+    header: usize,
     /// The encoding of all pages, if the user told it.
     encoding: Option<&'static Encoding>,
     last_bytes: Arc<AtomicU32>,
@@ -42,6 +44,8 @@ pub(crate) enum Entry {
     Page,
     /// A page that is longer than allowed.
     TooLong,
+    /// What a server sent with a header that is longer than allowed, so that nobody knows whether it is a page.
+    LongHeader,
     /// The end of the archive is missing.
     Cut,
     /// What is no page: requests, pictures, what the crawler notes.
@@ -52,10 +56,11 @@ pub(crate) enum Entry {
 pub(super) struct Archived {
     pub(super) number: u64,
     record: Vec<u8>,
+    header: usize,
     encoding: Option<&'static Encoding>,
 }
 
-/// The longest header that is read.
+/// The longest header of a record that is read again; that of the archive was not longer.
 const HEADER: usize = 64 << 10;
 /// What ends every record.
 const WHOLE_END: u32 = u32::from_be_bytes(*b"\r\n\r\n");
@@ -69,9 +74,9 @@ impl Archive {
         let stream = Unseekable { inner: stream, position: 0, last_bytes: last_bytes.clone() };
         let mut record = WarcRecord::new();
         record.attach_reader(BufReader::with_capacity(1 << 18, stream));
-        let largest = options.limits.record;
+        let (largest, header) = (options.limits.record, options.limits.page_header as usize);
         let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?;
-        Ok(Self { record, body: Vec::new(), rest: 0, number: 0, largest, encoding, last_bytes, ended: false })
+        Ok(Self { record, body: Vec::new(), rest: 0, number: 0, largest, header, encoding, last_bytes, ended: false })
     }
 
     /// Goes to the next record, and tells what it is; `None` after the last.
@@ -109,15 +114,16 @@ impl Archive {
             return Err(self.broken("its Content-Length is missing, or no number"));
         }
         self.body.clear();
-        let wanted = length.min(self.largest.max(HEADER as u64));
+        let wanted = length.min(self.largest.max(self.header as u64 + 1));
         let reader = self.record.reader_mut().ok_or_else(|| io::Error::other("nothing is left to read"))?;
         let read = reader.take(wanted).read_to_end(&mut self.body)? as u64;
         self.rest = length - read;
         if read < wanted {
             return Ok(Some(self.cut()));
         }
-        Ok(Some(match self.page_kind() {
-            None => Entry::Other,
+        Ok(Some(match self.content_type() {
+            None => Entry::LongHeader,
+            Some(told) if kind_of(&told).is_none() => Entry::Other,
             Some(_) if length > self.largest => Entry::TooLong,
             Some(_) => Entry::Page,
         }))
@@ -134,7 +140,15 @@ impl Archive {
                     let mut record = Vec::with_capacity(self.body.len() + 1024);
                     self.write(&mut record)?;
                     length += record.len();
-                    pages.push(Archived { number: self.number, record, encoding: self.encoding });
+                    let (number, header, encoding) = (self.number, self.header, self.encoding);
+                    pages.push(Archived { number, record, header, encoding });
+                }
+                Entry::LongHeader => {
+                    let reason = format!(
+                        "the header of the page is longer than {} bytes; --limit page-header=SIZE allows more",
+                        self.header
+                    );
+                    bad.push(Bad::new(self.number, None, reason, self.url().as_bytes()));
                 }
                 Entry::TooLong => bad.push(too_long(self.number, self.largest, self.url().as_bytes())),
                 Entry::Cut => {
@@ -189,13 +203,14 @@ impl Archive {
         url(&self.record)
     }
 
-    /// What kind of page the record is, by its type and its content type.
-    fn page_kind(&self) -> Option<PageKind> {
+    /// The content type of what may be a page, and nothing of all else; `None` if the header that tells it is too long.
+    fn content_type(&self) -> Option<String> {
         let content_type = match (self.record.record_type(), self.record.is_http()) {
             (WarcRecordType::Response, true) => {
                 let mut header = HeaderMap::new(HeaderEncoding::Latin1);
-                let mut start = Cursor::new(self.body[..self.body.len().min(HEADER)].to_vec());
-                guarded(|| header.parse_with_opts(&mut start, true, HEADER, true))?.ok()?;
+                // One byte more shows that it goes on.
+                let mut start = Cursor::new(self.body[..self.body.len().min(self.header + 1)].to_vec());
+                guarded(|| header.parse_with_opts(&mut start, true, self.header, true))?.ok()?;
                 header.get("Content-Type").map(|told| told.into_owned())
             }
             (WarcRecordType::Resource | WarcRecordType::Conversion, false) => {
@@ -203,7 +218,7 @@ impl Archive {
             }
             _ => None,
         };
-        kind_of(&content_type?)
+        Some(content_type.unwrap_or_default())
     }
 }
 
@@ -239,7 +254,7 @@ impl Archived {
 
     fn unpack(&self, largest: u64) -> io::Result<Page> {
         let mut record = WarcRecord::from_reader_with_opts(Cursor::new(self.record.clone()), false, HEADER)?;
-        record.parse_http_with_opts(AutoDecode::All, HEADER, true)?;
+        record.parse_http_with_opts(AutoDecode::All, self.header, true)?;
         let told = if record.is_http() { record.http_headers() } else { Some(record.headers()) };
         let content_type = told.and_then(|header| header.get("Content-Type")).unwrap_or_default().into_owned();
         let charset = content_type.to_ascii_lowercase().split_once("charset=").map(|(_, name)| name.to_owned());
