@@ -12,6 +12,7 @@ use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::guard::guarded;
 use crate::ids::{Ids, Names};
-use crate::write::write_failure;
+use crate::write::{parquet_error, write_failure};
 use crate::{Error, Output, Result};
 
 /// How sketches were made. Only sketches that were made in the same way can be compared.
@@ -77,10 +78,9 @@ pub fn is_sketch_file(path: &Path) -> bool {
 /// Writes sketches, those of records without tokens as null.
 pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings: &SketchSettings) -> Result<()> {
     let name = output.name().to_owned();
-    let fail =
-        |error: &dyn std::fmt::Display| Error::File { file: name.clone(), reason: format!("writing failed: {error}") };
+    let fail = |error: ParquetError| write_failure(&name, &parquet_error(error));
     let width = 4 * settings.permutations as i32;
-    let json = serde_json::to_string(settings).map_err(|error| fail(&error))?;
+    let json = serde_json::to_string(settings).expect("settings are written as JSON");
     let fields =
         vec![Field::new("id", DataType::Utf8, false), Field::new("sketch", DataType::FixedSizeBinary(width), true)];
     let mut checksum = Xxh3::new();
@@ -92,7 +92,7 @@ pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings
         .set_column_dictionary_enabled("sketch".into(), false)
         .set_column_encoding("sketch".into(), Encoding::PLAIN)
         .build();
-    let mut writer = ArrowWriter::try_new(output, schema.clone(), Some(properties)).map_err(|error| fail(&error))?;
+    let mut writer = ArrowWriter::try_new(output, schema.clone(), Some(properties)).map_err(fail)?;
     let mut sketches = blocks.iter().flat_map(TokenBlock::sketches);
     for first in (0..ids.len()).step_by(ROWS) {
         let rows = first..ids.len().min(first + ROWS);
@@ -110,18 +110,12 @@ pub fn write_sketches(output: Output, ids: &Ids, blocks: &[TokenBlock], settings
             add_row(&mut checksum, ids.value(row), bytes.as_deref().unwrap_or_default());
         }
         let sketches = FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes.into_iter(), width)
-            .map_err(|error| fail(&error))?;
+            .map_err(|error| fail(error.into()))?;
         let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(ids), Arc::new(sketches)]);
-        writer.write(&batch.map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
+        batch.map_err(ParquetError::from).and_then(|batch| writer.write(&batch)).map_err(fail)?;
     }
     writer.append_key_value_metadata(KeyValue::new(CHECKSUM.to_owned(), format!("{:032x}", checksum.digest128())));
-    let output = writer.into_inner().map_err(|error| match std::error::Error::source(&error) {
-        Some(source) => match source.downcast_ref::<std::io::Error>() {
-            Some(error) => write_failure(&name, error),
-            None => fail(&error),
-        },
-        None => fail(&error),
-    })?;
+    let output = writer.into_inner().map_err(fail)?;
     output.finish()
 }
 

@@ -36,6 +36,47 @@ fn dedup_and_the_rest() {
 }
 
 #[test]
+fn copies_of_every_format() {
+    let place = inputs();
+    place.stdout("join docs.jsonl --threshold 0.6 --show text --output docs.parquet");
+    let command =
+        "dedup docs.parquet --text left_text --threshold 0.3 --output disk/kept.parquet --removed disk/gone.parquet";
+    try_new(&place, "dedup of parquet", command, &["kept.parquet", "gone.parquet"]);
+    let texts = ["the old bridge was closed", "the old bridge was closed", "a new library opens"];
+    let page = |text: &str| format!("<html><body><p>{text}</p></body></html>");
+    let archived = |text: &str| {
+        let page = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{}", page(text));
+        let header = format!("WARC-Type: response\r\nContent-Type: application/http\r\nContent-Length: {}", page.len());
+        format!("WARC/1.0\r\n{header}\r\n\r\n{page}\r\n\r\n")
+    };
+    let triple = |(at, text): (usize, &&str)| format!("<http://s.example/{at}> <http://p.example/> \"{text}\" .\n");
+    let place = Place::with(&[
+        ("docs.csv", &format!("text\n{}\n", texts.join("\n"))),
+        ("docs.warc", &texts.map(archived).concat()),
+        ("docs.nt", &texts.iter().enumerate().map(triple).collect::<String>()),
+        ("pages/a.html", &page(texts[0])),
+        ("pages/b.html", &page(texts[1])),
+        ("pages/c.html", &page(texts[2])),
+    ]);
+    for (input, ending) in [("docs.csv", "csv.zst"), ("docs.warc", "warc.gz"), ("docs.nt", "nq")] {
+        let (kept, gone) = (format!("kept.{ending}"), format!("gone.{ending}"));
+        let command = format!("dedup {input} --threshold 0.9 --output disk/{kept} --removed disk/{gone}");
+        try_new(&place, &format!("dedup of {input}"), &command, &[&kept, &gone]);
+    }
+    let command = "dedup pages --threshold 0.9 --output disk/kept --removed disk/gone";
+    try_new(&place, "dedup of pages", command, &["kept/a.html", "kept/c.html", "gone/b.html"]);
+}
+
+#[test]
+fn answers_of_an_index() {
+    let place = inputs();
+    let query = "index query news docs.jsonl --threshold 0.6 --output disk/found.csv";
+    try_new(&place, "index query", query, &["found.csv"]);
+    try_new(&place, "index join", "index join news --threshold 0.6 --output disk/pairs.parquet", &["pairs.parquet"]);
+    try_new(&place, "index count", "index count news --threshold 0.6,0.9 --output disk/count.jsonl", &["count.jsonl"]);
+}
+
+#[test]
 fn backups() {
     let article =
         |at: usize| format!("{{\"url\": \"https://a.example/{at}\", \"title\": \"t{at}\", \"text\": \"word{at}\"}}\n");

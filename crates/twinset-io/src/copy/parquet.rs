@@ -13,6 +13,7 @@ use twinset::Run;
 
 use super::{Fate, Records, Sides};
 use crate::read::{InputFile, parquet_file};
+use crate::write::{parquet_error, write_failure};
 use crate::{Error, Output, Result};
 
 /// Rows that are copied at a time.
@@ -30,8 +31,8 @@ pub(super) fn copy(
     let fail = |error: ParquetError| Error::file(&input.path, format!("the rows cannot be copied: {error}"));
     let file = parquet_file(input, run)?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(fail)?;
-    let mut kept = writer(&mut sides.kept, &metadata).map_err(fail)?;
-    let mut removed = sides.removed.as_mut().map(|output| writer(output, &metadata)).transpose().map_err(fail)?;
+    let mut kept = Rows::new(&mut sides.kept, &metadata)?;
+    let mut removed = sides.removed.as_mut().map(|output| Rows::new(output, &metadata)).transpose()?;
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
     for batch in builder.with_batch_size(ROWS).build().map_err(fail)? {
         run.check()?;
@@ -41,21 +42,41 @@ pub(super) fn copy(
             let mask: BooleanArray = fates.iter().map(|fate| Some(*fate == Some(wanted))).collect();
             filter_record_batch(&batch, &mask).map_err(|error| fail(error.into()))
         };
-        kept.write(&with(Fate::Kept)?).map_err(fail)?;
-        flush_if_large(&mut kept).map_err(fail)?;
-        if let Some(writer) = &mut removed {
-            writer.write(&with(Fate::Removed)?).map_err(fail)?;
-            flush_if_large(writer).map_err(fail)?;
+        kept.write(&with(Fate::Kept)?)?;
+        if let Some(removed) = &mut removed {
+            removed.write(&with(Fate::Removed)?)?;
         }
     }
-    kept.finish().map_err(fail)?;
-    removed.map_or(Ok(()), |mut writer| writer.finish().map(|_| ())).map_err(fail)
+    kept.finish()?;
+    removed.map_or(Ok(()), Rows::finish)
 }
 
-/// Ends a group of rows that takes much memory.
-fn flush_if_large(writer: &mut ArrowWriter<&mut Output>) -> Result<(), ParquetError> {
-    const LARGE: usize = 64 << 20;
-    if writer.in_progress_size() > LARGE { writer.flush() } else { Ok(()) }
+/// Rows that are written. What fails names the file that they go to.
+struct Rows<'a>(ArrowWriter<&'a mut Output>);
+
+impl<'a> Rows<'a> {
+    fn new(output: &'a mut Output, metadata: &ArrowReaderMetadata) -> Result<Self> {
+        let name = output.name().to_owned();
+        writer(output, metadata).map(Self).map_err(|error| write_failure(&name, &parquet_error(error)))
+    }
+
+    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+        const LARGE: usize = 64 << 20;
+        let written = self.0.write(rows);
+        self.told(written)?;
+        // A group of rows that takes much memory ends.
+        let flushed = if self.0.in_progress_size() > LARGE { self.0.flush() } else { Ok(()) };
+        self.told(flushed)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let finished = self.0.finish().map(|_| ());
+        self.told(finished)
+    }
+
+    fn told(&self, done: Result<(), ParquetError>) -> Result<()> {
+        done.map_err(|error| self.0.inner().failure(&parquet_error(error)))
+    }
 }
 
 /// A writer of the same schema, metadata and compression.

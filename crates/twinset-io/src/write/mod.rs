@@ -11,4 +11,5 @@ pub use output::{
     Output, OutputFormat, OutputOptions, Temporary, check_outputs, remove_unfinished, remove_unfinished_at_once,
 };
 pub use pairs::{PairTable, Shown, Values};
+pub(crate) use table::parquet_error;
 pub use table::{Kind, Table, Value};

@@ -220,7 +220,8 @@ impl ColumnWriter {
     }
 }
 
-fn parquet_error(error: parquet::errors::ParquetError) -> io::Error {
+/// What the writer of parquet files says of a failure below it.
+pub(crate) fn parquet_error(error: parquet::errors::ParquetError) -> io::Error {
     match error {
         parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,
