@@ -1,5 +1,6 @@
 //! The service for whoever brings bytes of their own: what is understood of them, and requests without a socket.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -13,7 +14,7 @@ use twinset_io::Limits;
 use crate::article::Submission;
 use crate::extract::markup;
 use crate::feeds::{self, Feeds};
-use crate::http::Service;
+use crate::http::{Keys, Service};
 use crate::news::News;
 use crate::{Error, Result};
 
@@ -43,12 +44,14 @@ pub struct Wire {
 const BUFFER: usize = 1 << 16;
 
 impl Wire {
-    /// For a service that asks for no keys.
-    pub fn new(news: Arc<News>) -> Result<Self> {
+    /// For a service that asks for the keys of a file, if there is one.
+    pub fn new(news: Arc<News>, key_file: Option<&Path>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::storage("the service", error))?;
         let feeds = Arc::new(Feeds::new(news.clone(), 15, false)?);
-        Ok(Self { runtime, router: Service::new(news, feeds, None).router() })
+        let most = news.limits().sessions as usize;
+        let keys = key_file.map(|path| Keys::read(path, most)).transpose()?;
+        Ok(Self { runtime, router: Service::new(news, feeds, keys).router() })
     }
 
     /// What the service answers to all that a connection brings.
