@@ -11,8 +11,8 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use twinset::Run;
-use twinset_io::SketchFile;
+use twinset::{EstimateOptions, JoinOptions, Run, TokenOptions};
+use twinset_io::{Collection, SketchFile};
 
 use crate::common::Folder;
 use crate::opened::Opened;
@@ -52,6 +52,8 @@ enum Outcome {
     /// All answers are those before the last changes.
     Earlier,
     Wrong,
+    /// Nobody can tell what a panic leaves behind.
+    Panicked,
 }
 
 /// How much is set to zero at a time.
@@ -93,10 +95,10 @@ pub(crate) fn torture() {
     }
 }
 
-/// The name of the thread that may panic: what it reads is damaged.
+/// The name of the thread that reads what is damaged.
 const THREAD: &str = "damage";
 
-/// A panic is told by the command like any other error, so it is no failure here.
+/// Panics of other people's parsers, which are caught, do not fill the screen.
 fn hide_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -152,7 +154,8 @@ impl Sample {
         }
         fs::write(folder.path().join(name), bytes).unwrap();
         match catch_unwind(AssertUnwindSafe(|| (self.ask)(folder.path()))) {
-            Err(_) | Ok(Err(_)) => Outcome::Told,
+            Err(_) => Outcome::Panicked,
+            Ok(Err(_)) => Outcome::Told,
             Ok(Ok(answer)) if answer == self.answer => Outcome::Unaffected,
             Ok(Ok(answer)) if self.earlier.contains(&answer) => Outcome::Earlier,
             Ok(Ok(_)) => Outcome::Wrong,
@@ -262,10 +265,18 @@ fn sqlite_after_a_kill() -> Sample {
 
 fn sketches() -> Sample {
     fn ask(folder: &Path) -> anyhow::Result<String> {
-        let file = SketchFile::read(&folder.join("news.sketch"), &Run::default())?;
+        let run = Run::default();
+        let file = SketchFile::read(&folder.join("news.sketch"), &run)?;
         let ids: Vec<String> = (0..file.ids.len()).map(|at| file.ids.get(at).into_owned()).collect();
-        // The sketches themselves were compared with their checksum.
-        Ok(format!("{:?} {ids:?}", file.settings))
+        let settings = format!("{:?}", file.settings);
+        // All pairs that agree in a single entry.
+        let estimate = EstimateOptions { agree: Some(1), ..EstimateOptions::default() };
+        let estimate = file.settings.estimate(&estimate, &TokenOptions::default())?;
+        let join = estimate.of_sketches(&JoinOptions::at("1/16".parse().expect("it is a threshold")))?;
+        let (collection, _) = Collection::of_sketches(vec![file], &run)?;
+        let pairs = twinset::join(collection.input(), &join, &run)?;
+        let pairs = pairs.iter().collect::<twinset::Result<Vec<_>>>()?;
+        Ok(format!("{settings} {ids:?} {pairs:?}"))
     }
     let texts: String = (0..RECORDS).map(|at| text(at) + "\n").collect();
     let folder = Folder::with(&[("texts.txt", texts.as_bytes()), ("kept/.keep", b"")]);
