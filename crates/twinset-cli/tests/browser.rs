@@ -157,6 +157,14 @@ fn stories_can_be_read_compared_and_judged() {
     assert!(evaluate(&tab, "location.search").contains("min_sim=1"));
     tab.press_key("Home").unwrap();
     wait_for(stories, "1");
+    // The other slider asks for more certainty than is kept, and the label index answers.
+    tab.wait_for_element("#min_prob").unwrap().focus().unwrap();
+    tab.press_key("End").unwrap();
+    wait_for("location.search.includes('min_prob=0.99')", "true");
+    assert_eq!(evaluate(&tab, "document.querySelector('output[for=min_prob]').textContent"), "0.99");
+    wait_for("document.querySelector('#results').getAttribute('aria-busy')", "null");
+    wait_for(stories, "1");
+    assert!(evaluate(&tab, "document.querySelector('.story .meta').textContent").contains("5 articles"));
 
     // A story, two of its articles side by side, a verdict, and back again.
     go("/?q=ferry+passengers");

@@ -40,8 +40,9 @@ const CRATES: [(&str, &[&str]); 5] = [
     (
         "twinset-server",
         &[
-            "error", "article", "compared", "options", "extract", "store", "labels", "text", "stories", "kept",
-            "writer", "intake", "news", "fetch", "feeds", "import", "demo", "http", "probe", "serve",
+            "until", "error", "article", "overview", "compared", "options", "extract", "store", "labels", "text",
+            "stories", "kept", "writer", "intake", "news", "fetch", "feeds", "import", "demo", "http", "probe",
+            "serve",
         ],
     ),
     ("twinset", &["model", "tokenize", "join", "sketch", "shuffle", "cluster", "stream", "explain", "pipeline"]),

@@ -102,6 +102,15 @@ fn depth_of_pages() {
     holds("page-depth", largest("page_depth"), nested, "deep in each other");
 }
 
+#[test]
+fn attributes_of_pages() {
+    let many: Input = |amount| {
+        let attributes: String = (0..amount).map(|number| format!("/a{number}")).collect();
+        ("a.html", format!("<p{attributes}>text</p>").into(), "join a.html --threshold 1")
+    };
+    holds("attributes", 10, many, "--limit attributes");
+}
+
 fn largest(name: &str) -> u64 {
     Limits::ALL.iter().find(|limit| limit.name == name).unwrap().largest
 }
@@ -259,6 +268,20 @@ fn time_of_requests_and_number_of_connections() {
     let mut first = [0; 12];
     slow.read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1 408");
+}
+
+#[test]
+fn who_asks_and_does_not_read_is_not_waited_for() {
+    let service = Asked::with("--limit request-time=1 --limit connections=2");
+    // Both places are taken by those who ask on and on, until no answer fits in between, and read none of them.
+    let asking = "GET /api/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1000);
+    let deaf = [service.connect(&asking), service.connect(&asking)];
+    let mut third = service.connect("GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    third.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut answer = String::new();
+    third.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop(deaf);
 }
 
 /// Serves feeds on loopback: `/N` leads on N times, `/bytes/N` has N bytes, `/slow/N` takes N tenths of a second.

@@ -4,7 +4,8 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use common::Folder;
 use common::asking::{Asking, words};
@@ -107,14 +108,7 @@ fn what_makes_no_sense_is_refused_in_json() {
         assert_eq!(status, StatusCode::BAD_REQUEST, "{path}");
         assert!(answer["error"].is_string(), "{path}: {answer}");
     }
-    for path in [
-        "/api/articles/7",
-        "/api/nothing",
-        "/api/articles/x",
-        "/../../etc/passwd",
-        "/assets/../news.sqlite",
-        "/api/groups/99",
-    ] {
+    for path in ["/api/articles/7", "/api/nothing", "/api/articles/x", "/api/../api/etc/passwd", "/api/groups/99"] {
         let (status, answer) = service.get(path);
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
         assert!(answer["error"].is_string(), "{path}");
@@ -175,6 +169,11 @@ fn what_makes_no_sense_is_refused_in_json() {
         assert_eq!(status, StatusCode::BAD_REQUEST, "{field}: {answer}");
     }
     assert_eq!(service.get("/api/search?q=title:*").0, StatusCode::BAD_REQUEST);
+    for range in ["text:>0", "aground+OR+(title:[a+TO+z])", "-source:<m^2"] {
+        let (status, answer) = service.get(&format!("/api/search?q={range}"));
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{range}");
+        assert!(answer["error"].as_str().unwrap().contains("name the words"), "{range}: {answer}");
+    }
     let plain = service.client.post(service.url("/api/articles")).body("x").send().unwrap();
     assert_eq!(plain.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     assert!(service.peak() < 200, "{} MB", service.peak());
@@ -206,7 +205,7 @@ fn what_comes_from_outside_is_shown_as_text() {
     ];
     for path in pages {
         let page = service.page(&path);
-        assert!(page.starts_with("<!DOCTYPE html>") || page.contains("\"error\""), "{path}: {page}");
+        assert!(page.starts_with("<!DOCTYPE html>"), "{path}: {page}");
         assert!(
             !page.contains("<script>alert") && !page.contains("<img") && !page.contains("href=\"javascript:"),
             "{path}"
@@ -240,6 +239,66 @@ fn what_comes_from_outside_is_shown_as_text() {
     assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
     let renamed = service.client.get(service.url("/")).header("host", "evil.example").send().unwrap();
     assert_eq!(renamed.status(), StatusCode::FORBIDDEN);
+}
+
+#[test]
+fn people_are_told_failures_on_a_page_and_programs_in_json() {
+    let folder = Folder::with(&[("keys", b"read 0123456789abcdef\nwrite fedcba9876543210\n")]);
+    let service = Asking::start(&folder, "--data news --limit request-time=1 --limit request=2000");
+    let is_page = |kind: &str, body: &str| {
+        kind.starts_with("text/html") && body.starts_with("<!DOCTYPE html>") && body.contains("role=\"alert\"")
+    };
+    let told = |request: reqwest::blocking::RequestBuilder| {
+        let response = request.send().unwrap();
+        let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+        (response.status().as_u16(), kind, response.text().unwrap())
+    };
+    let (get, post) =
+        (|path: &str| service.client.get(service.url(path)), |path: &str| service.client.post(service.url(path)));
+    for (status, request, reason) in [
+        (404, get("/nothing"), "there is nothing here"),
+        (404, get("/../../etc/passwd"), "there is nothing here"),
+        (404, get("/assets/../news.sqlite"), "there is nothing here"),
+        (404, get("/stories/7"), "there is no article 7"),
+        (405, get("/verdicts"), "this cannot be done here"),
+        (422, post("/verdicts").form(&[("left", "1")]), "cannot be understood"),
+        (415, post("/feeds").body("x"), "cannot be understood"),
+        (413, post("/feeds").form(&[("opml", "x".repeat(3000))]), "2000 bytes"),
+        (400, post("/verdicts").form(&[("left", "1"), ("right", "2"), ("verdict", "?")]), "a verdict is"),
+        (403, get("/").header("host", "evil.example"), "localhost alone"),
+    ] {
+        let (told, kind, body) = told(request);
+        assert_eq!(told, status, "{reason}");
+        assert!(is_page(&kind, &body) && body.contains(reason), "{reason}: {kind} {body}");
+    }
+    for (status, request) in [
+        (404, get("/api/nothing")),
+        (405, post("/api/search")),
+        (405, post("/metrics")),
+        (413, post("/api/articles").header("content-type", "application/json").body("x".repeat(3000))),
+        (403, get("/api/search").header("host", "evil.example")),
+    ] {
+        let (told, kind, body) = told(request);
+        assert_eq!((told, kind.as_str()), (status, "application/json"), "{body}");
+        assert!(serde_json::from_str::<Value>(&body).unwrap()["error"].is_string(), "{body}");
+    }
+    assert_eq!(get("/verdicts").send().unwrap().headers()["allow"], "POST");
+    let address = service.service.address.trim_start_matches("http://");
+    let form =
+        "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\nConnection: close\r\n\r\nleft=";
+    let answer = answer_to(address, &format!("POST /verdicts HTTP/1.1\r\nHost: {address}\r\n{form}"));
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("<!DOCTYPE html>"), "{answer}");
+    // Who may read presses a button that writes.
+    let service = Asking::start(&folder, "--data other --key-file keys");
+    let login = service.client.post(service.url("/login")).form(&[("key", "0123456789abcdef")]).send().unwrap();
+    let cookie = login.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let marking =
+        service.client.post(service.url("/stories/1/read")).header("cookie", cookie).form(&[("read", "true")]);
+    let (status, kind, body) = told(marking);
+    assert!(
+        status == 403 && is_page(&kind, &body) && body.contains("the one that may write"),
+        "{status} {kind} {body}"
+    );
 }
 
 /// Serves some documents by their paths until the test ends; counts how often it was asked.
@@ -420,6 +479,34 @@ fn a_service_that_is_told_to_stop_finishes_what_it_has_begun() {
     assert_eq!(again.get("/api/search?q=lighthouse").1["articles"], 1);
 }
 
+#[test]
+fn posts_that_wait_for_a_slow_extractor_do_not_hold_up_the_end() {
+    let extractor = "#!/bin/sh\nwhile read line; do sleep 4; echo '{\"entities\": []}'; done\n";
+    let folder = Folder::with(&[("slow.sh", extractor.as_bytes())]);
+    std::fs::set_permissions(folder.path("slow.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut service = Asking::start(&folder, "--data news --extractor ./slow.sh --limit request-time=2");
+    let (client, url) = (service.client.clone(), service.url("/api/articles"));
+    let post = |number: u32| {
+        let article = json!({ "url": format!("https://a.example/{number}"), "text": words(&number.to_string()) });
+        client.post(&url).json(&article).send().map(|answer| answer.status())
+    };
+    std::thread::scope(|scope| {
+        let post = &post;
+        let posts: Vec<_> = (0..5).map(|number| scope.spawn(move || post(number))).collect();
+        std::thread::sleep(Duration::from_millis(500));
+        service.service.tell("TERM");
+        let begin = Instant::now();
+        assert!(service.service.wait().success());
+        // The extractor would take twenty seconds for them all.
+        assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
+        for post in posts {
+            assert!(post.join().unwrap().map_or(true, |status| !status.is_success()));
+        }
+    });
+    let again = Asking::start(&folder, "--data news");
+    assert_eq!(again.get("/api/health").1["articles"], 0);
+}
+
 /// Reads what is answered to a request that never ends.
 fn answer_to(address: &str, beginning: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
@@ -475,4 +562,21 @@ fn a_full_disk_refuses_articles_and_lets_others_read() {
     for word in &acknowledged {
         assert_eq!(service.get(&format!("/api/search?q={word}")).1["articles"], 1, "{word}");
     }
+}
+
+#[test]
+fn logs_can_be_lines_of_json() {
+    let line = json!({ "url": "https://a.example/1", "title": "One", "text": TEXT }).to_string();
+    let folder = Folder::with(&[("a.jsonl", line.as_bytes())]);
+    let output = folder.run("serve --data news --import a.jsonl --import-only --log-json");
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    // The closing summary is for people.
+    let logs: Vec<Value> = told
+        .lines()
+        .filter(|line| !line.starts_with("a.jsonl: 1 new"))
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
+        .collect();
+    let commit = logs.iter().find(|log| log["fields"]["message"] == "commit, in milliseconds").unwrap();
+    assert_eq!((&commit["level"], &commit["fields"]["articles"]), (&json!("INFO"), &json!(1)), "{told}");
 }

@@ -115,7 +115,7 @@ limits! {
 
     /// The largest request to the service, packed and unpacked
     request: Bytes = 4 << 20, at most 1 << 30;
-    /// How long a request may take, and a connection be silent
+    /// How long a request may take, and a connection be silent or take nothing
     request_time: Seconds = 30, at most 86_400;
     /// How many connections are open at a time; others wait
     connections: Count = 1000, at most 1 << 20;
@@ -147,7 +147,7 @@ limits! {
     query_depth: Count = 16, at most 100;
     /// How long a search may take
     search_time: Seconds = 10, at most 86_400;
-    /// How many articles a search looks at until it has found enough stories
+    /// How many articles a search groups and counts
     hits: Count = 2000, at most 1_000_000;
     /// How many stories a search shows at a time
     results: Count = 50, at most 1000;

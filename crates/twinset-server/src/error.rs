@@ -1,5 +1,7 @@
 //! What can go wrong in the service, and what it means to the one who asked.
 
+use crate::until::LATE;
+
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -55,6 +57,7 @@ impl From<tantivy::TantivyError> for Error {
     fn from(error: tantivy::TantivyError) -> Self {
         match error {
             tantivy::TantivyError::SchemaError(reason) => Self::Request(format!("this cannot be sought: {reason}")),
+            tantivy::TantivyError::InternalError(reason) if reason == LATE => Self::Busy(reason),
             tantivy::TantivyError::LockFailure(..) => Self::Usage("another service runs on this folder".to_owned()),
             error => Self::storage("the full-text index", error),
         }

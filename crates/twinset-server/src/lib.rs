@@ -20,12 +20,14 @@ mod kept;
 mod labels;
 mod news;
 mod options;
+mod overview;
 #[doc(hidden)]
 pub mod probe;
 mod serve;
 mod store;
 mod stories;
 mod text;
+mod until;
 mod writer;
 
 pub use article::{Article, Entity, EntityKind, Head, Moment, Submission};

@@ -16,6 +16,7 @@ use crate::extract::Extractor;
 use crate::intake;
 use crate::kept::Kept;
 use crate::options::ServeOptions;
+use crate::overview::{Counted, Names, name_hash};
 use crate::store::{Reading, cloud};
 use crate::stories::{Asked, Stories};
 use crate::text::{Snippet, Snippets, TextQuery};
@@ -30,6 +31,9 @@ pub struct News {
     extractor: Extractor,
     window: Option<u32>,
     retention: (Option<u32>, Option<u64>),
+    /// Names that were counted in results.
+    entities: Names<Entity>,
+    sources: Names<String>,
 }
 
 /// Stories that were found.
@@ -43,9 +47,11 @@ pub struct Found {
     pub stories: Vec<Story>,
     /// Whether there are more stories after these.
     pub more: bool,
-    /// Who and what the articles of these stories mention, the most frequent first.
+    /// How many of the articles were counted for what follows: all of them, or the best of very many.
+    pub counted: u64,
+    /// Who and what they mention, the most frequent first.
     pub entities: Vec<Mention>,
-    /// Who published them, and how many.
+    /// Who published them, and how many, those with most first.
     pub sources: Vec<SourceCount>,
     /// When they were published, day by day.
     pub timeline: Vec<DayCount>,
@@ -189,12 +195,12 @@ pub struct Search {
     pub count: usize,
 }
 
-/// So many articles are looked at at a time, until enough stories are found.
-const HITS: usize = 50;
 /// Among so many of the newest articles the hottest stories are sought.
 const HOT: usize = 500;
 /// So many entities are shown.
 const CLOUD: usize = 40;
+/// And so many sources of a result.
+const SOURCES: usize = 100;
 
 impl News {
     /// Opens a folder, or makes everything in an empty one.
@@ -209,6 +215,8 @@ impl News {
             extractor,
             window: options.window_days,
             retention: (options.keep_days, options.keep_count),
+            entities: Names::default(),
+            sources: Names::default(),
         })
     }
 
@@ -233,7 +241,9 @@ impl News {
 
     /// Takes an article in. When this returns, it is found by search and by similarity.
     pub fn submit(&self, submission: Submission) -> Result<Receipt> {
-        Ok(self.writer()?.change(self.prepared(submission)?)?.into())
+        let order = self.prepared(submission)?;
+        // Whoever has the writer is waited for when the service ends, so it is not held while others are asked for entities.
+        Ok(self.writer()?.change(order)?.into())
     }
 
     fn prepared(&self, submission: Submission) -> Result<Order> {
@@ -293,51 +303,47 @@ impl News {
         self.kept.store.read(|reading| reading.count())
     }
 
-    fn stories<'a>(&'a self, reading: &'a Reading<'a>, asked: Asked) -> Result<Stories<'a>> {
-        let deadline = Instant::now() + Duration::from_secs(self.limits().search_time);
+    /// Until when a search that begins now must be done.
+    fn deadline(&self) -> Instant {
+        Instant::now() + Duration::from_secs(self.limits().search_time)
+    }
+
+    fn stories<'a>(&'a self, reading: &'a Reading<'a>, asked: Asked, deadline: Instant) -> Result<Stories<'a>> {
         let (has_verdicts, most) = (reading.has_verdicts()?, self.limits().story as usize);
         Ok(Stories { reading, labels: &self.kept.labels, asked, window: self.window, has_verdicts, most, deadline })
     }
 
     /// The stories of a search.
     pub fn search(&self, search: &Search) -> Result<Found> {
+        let deadline = self.deadline();
         let asking = self.kept.text.ask(&search.text, self.limits())?;
+        let hits = asking.hits(self.limits().hits as usize, deadline)?;
+        let overview = asking.overview(&hits)?;
         self.kept.store.read(|reading| {
-            let stories = self.stories(reading, search.asked)?;
+            let stories = self.stories(reading, search.asked, deadline)?;
             let needed = search.skip + search.count + 1;
             // The members of each story, and those of them that were found, in order.
             let mut groups: Vec<(BTreeSet<i64>, Vec<i64>)> = Vec::new();
             let mut group_of: HashMap<i64, usize> = HashMap::new();
-            let (mut total, mut looked) = (0, 0);
-            let most = self.limits().hits as usize;
-            let (at_a_time, most) = if search.hot { (HOT.min(most), HOT.min(most)) } else { (HITS.min(most), most) };
-            while looked < most && (search.hot || groups.len() < needed) {
-                let hits = asking.hits(looked, at_a_time)?;
-                total = hits.total;
-                for &id in &hits.ids {
-                    if let Some(&group) = group_of.get(&id) {
-                        // Stories that were read are left out.
-                        if let Some((_, found)) = groups.get_mut(group) {
-                            found.push(id);
-                        }
-                        continue;
+            for &(_, id) in hits.articles.iter().take(if search.hot { HOT } else { usize::MAX }) {
+                if let Some(&group) = group_of.get(&id) {
+                    // Stories that were read are left out.
+                    if let Some((_, found)) = groups.get_mut(group) {
+                        found.push(id);
                     }
-                    if !search.hot && groups.len() >= needed {
-                        break;
-                    }
-                    let mut members = stories.of(id)?;
-                    members.retain(|member| !group_of.contains_key(member));
-                    if search.unread && self.is_read(reading, &members)? {
-                        group_of.extend(members.iter().map(|&member| (member, usize::MAX)));
-                        continue;
-                    }
-                    group_of.extend(members.iter().map(|&member| (member, groups.len())));
-                    groups.push((members, vec![id]));
+                    continue;
                 }
-                looked += hits.ids.len();
-                if hits.ids.len() < at_a_time {
-                    break;
+                if !search.hot && groups.len() >= needed {
+                    continue;
                 }
+                let mut members = stories.of(id)?;
+                members.retain(|member| !group_of.contains_key(member));
+                if search.unread && self.is_read(reading, &members)? {
+                    group_of.extend(members.iter().map(|&member| (member, usize::MAX)));
+                    continue;
+                }
+                group_of.extend(members.iter().map(|&member| (member, groups.len())));
+                groups.push((members, vec![id]));
             }
             if search.hot {
                 let mut counted = Vec::new();
@@ -352,8 +358,45 @@ impl News {
             let shown = groups.into_iter().skip(search.skip).take(search.count);
             let shown = shown.map(|(members, found)| story(reading, &members, &found, &snippets));
             let stories = shown.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-            Ok(Found { notes: asking.notes.clone(), ..found(total, stories, more) })
+            Ok(Found {
+                articles: hits.total,
+                notes: asking.notes.clone(),
+                stories,
+                more,
+                counted: hits.articles.len() as u64,
+                entities: self.mentioned(reading, &overview.entities)?,
+                sources: self.published_by(reading, &overview.sources)?,
+                timeline: overview.days.iter().map(|&(day, count)| DayCount { day: day.day(), count }).collect(),
+            })
         })
+    }
+
+    /// The names of entities that were counted.
+    fn mentioned(&self, reading: &Reading<'_>, counted: &[Counted]) -> Result<Vec<Mention>> {
+        let mut mentions = Vec::new();
+        for own in counted.iter().take(CLOUD) {
+            let read = || {
+                let entities = reading.head(own.article)?.into_iter().flat_map(|head| head.entities);
+                Ok(entities.into_iter().find(|entity| name_hash(&entity.name) == own.hash))
+            };
+            let entity = self.entities.of(own.hash, read)?;
+            mentions.extend(entity.map(|entity| Mention { entity, count: own.count }));
+        }
+        mentions.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.entity.name.cmp(&b.entity.name)));
+        Ok(mentions)
+    }
+
+    /// The names of sources that were counted.
+    fn published_by(&self, reading: &Reading<'_>, counted: &[Counted]) -> Result<Vec<SourceCount>> {
+        let mut sources = Vec::new();
+        for own in counted.iter().take(SOURCES) {
+            let read =
+                || Ok(reading.head(own.article)?.map(|head| head.source).filter(|name| name_hash(name) == own.hash));
+            let source = self.sources.of(own.hash, read)?;
+            sources.extend(source.map(|source| SourceCount { source, count: own.count }));
+        }
+        sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.source.cmp(&b.source)));
+        Ok(sources)
     }
 
     fn is_read(&self, reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<bool> {
@@ -369,7 +412,7 @@ impl News {
     pub fn story(&self, id: i64, asked: Asked) -> Result<Story> {
         self.kept.store.read(|reading| {
             reading.article(id)?;
-            let members = self.stories(reading, asked)?.of(id)?;
+            let members = self.stories(reading, asked, self.deadline())?.of(id)?;
             let snippets = Snippets::none();
             let story = story(reading, &members, &members.iter().copied().collect::<Vec<_>>(), &snippets)?;
             story.ok_or_else(|| Error::Missing(format!("there is no article {id}")))
@@ -444,7 +487,7 @@ impl News {
     pub fn mark(&self, id: i64, is_read: bool, asked: Asked) -> Result<u64> {
         let members: Vec<i64> = self.kept.store.read(|reading| {
             reading.article(id)?;
-            Ok(self.stories(reading, asked)?.of(id)?.into_iter().collect())
+            Ok(self.stories(reading, asked, self.deadline())?.of(id)?.into_iter().collect())
         })?;
         self.kept.store.write(|writing| writing.mark(&members, is_read))?;
         Ok(members.len() as u64)
@@ -505,22 +548,4 @@ fn story(reading: &Reading<'_>, members: &BTreeSet<i64>, found: &[i64], snippets
 
 fn mentions<'a>(heads: impl IntoIterator<Item = &'a Head>) -> Vec<Mention> {
     cloud(heads).into_iter().take(CLOUD).map(|(entity, count)| Mention { entity, count }).collect()
-}
-
-/// What is told of stories together.
-fn found(articles: u64, stories: Vec<Story>, more: bool) -> Found {
-    let heads = || stories.iter().flat_map(|story| &story.articles);
-    let mut by_source: HashMap<&str, u64> = HashMap::new();
-    let mut by_day: HashMap<String, u64> = HashMap::new();
-    for head in heads() {
-        *by_source.entry(&head.source).or_insert(0) += 1;
-        *by_day.entry(head.published.day()).or_insert(0) += 1;
-    }
-    let mut sources: Vec<SourceCount> =
-        by_source.into_iter().map(|(source, count)| SourceCount { source: source.to_owned(), count }).collect();
-    sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.source.cmp(&b.source)));
-    let mut timeline: Vec<DayCount> = by_day.into_iter().map(|(day, count)| DayCount { day, count }).collect();
-    timeline.sort_by(|a, b| a.day.cmp(&b.day));
-    let entities = mentions(heads());
-    Found { articles, notes: Vec::new(), entities, sources, timeline, stories, more }
 }

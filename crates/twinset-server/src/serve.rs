@@ -51,8 +51,8 @@ pub fn serve(
         following.abort();
         tidying.abort();
     });
-    // What still waits is finished, and nothing more.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    // What has reached the writer is finished. Who is not so far is refused, and not waited for.
+    runtime.shutdown_background();
     news.close();
     Ok(())
 }

@@ -12,6 +12,7 @@ use tantivy::collector::{Count, TopDocs};
 use tantivy::directory::Directory;
 use tantivy::merge_policy::LogMergePolicy;
 use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query, QueryParser, RangeQuery, TermQuery};
+use tantivy::query_grammar::{UserInputAst, UserInputLeaf, parse_query_lenient};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::snippet::SnippetGenerator;
 use tantivy::tokenizer::{
@@ -23,7 +24,9 @@ use tantivy::{
 use twinset_io::Limits;
 
 use crate::article::Moment;
+use crate::overview::{ENTITIES, Overview, SOURCES, name_hash};
 use crate::store::Change;
+use crate::until::Until;
 use crate::{Error, Result};
 
 /// The words of all articles.
@@ -45,6 +48,8 @@ struct Fields {
     source: Field,
     entity: Field,
     published: Field,
+    entity_hashes: Field,
+    source_hash: Field,
 }
 
 /// What is sought.
@@ -67,7 +72,8 @@ pub struct TextQuery {
 /// What was found: the best first.
 pub(crate) struct TextHits {
     pub(crate) total: u64,
-    pub(crate) ids: Vec<i64>,
+    /// Where articles lie in the index, and their numbers.
+    pub(crate) articles: Vec<(DocAddress, i64)>,
 }
 
 /// A piece of a text, and where it has the words that were sought.
@@ -149,12 +155,16 @@ impl TextIndex {
             let mut document = TantivyDocument::new();
             document.add_i64(self.fields.id, article.id);
             document.add_text(self.fields.title, &article.title);
-            // What is in the title counts twice.
-            document.add_text(self.fields.text, format!("{}\n{}\n{}", article.title, article.title, article.text));
+            // What is in the title counts twice. No phrase goes on from one of these to the next.
+            for part in [&article.title, &article.title, &article.text] {
+                document.add_text(self.fields.text, part);
+            }
             document.add_text(self.fields.source, article.source.to_lowercase());
+            document.add_u64(self.fields.source_hash, name_hash(&article.source));
             document.add_i64(self.fields.published, article.published.0);
             for entity in &article.entities {
                 document.add_text(self.fields.entity, entity.name.to_lowercase());
+                document.add_u64(self.fields.entity_hashes, name_hash(&entity.name));
             }
             writer.add_document(document)?;
         }
@@ -226,13 +236,35 @@ impl TextIndex {
         }
         let mut parser = QueryParser::for_index(&self.index, vec![self.fields.text]);
         parser.set_conjunction_by_default();
-        let (query, problems) = parser.parse_query_lenient(&with_minus(plain.as_deref().unwrap_or(words)));
+        let (sought, problems) = parse_query_lenient(&with_minus(plain.as_deref().unwrap_or(words)));
+        if self.has_range_of_words(&sought) {
+            let reason = "words from one to another cannot be sought; name the words, with OR between them";
+            return Err(Error::Request(reason.to_owned()));
+        }
+        let problems = problems.into_iter().map(|problem| format!("{} at position {}", problem.message, problem.pos));
+        let (query, others) = parser.build_query_from_user_input_ast_lenient(sought);
+        let problems: Vec<String> = problems.chain(others.iter().map(ToString::to_string)).collect();
         if !problems.is_empty() {
-            let what: Vec<String> = problems.iter().take(3).map(ToString::to_string).collect();
+            let what = &problems[..problems.len().min(3)];
             let hint = "put quotes around a phrase, and around words that have : or brackets in them";
             notes.push(format!("a part of this was left out: {}; {hint}", what.join("; ")));
         }
         Ok((query, notes))
+    }
+
+    /// Whether all words between two others are sought somewhere: nobody means that, and it reads most of the index.
+    fn has_range_of_words(&self, sought: &UserInputAst) -> bool {
+        match sought {
+            UserInputAst::Clause(parts) => parts.iter().any(|(_, part)| self.has_range_of_words(part)),
+            UserInputAst::Boost(part, _) => self.has_range_of_words(part),
+            UserInputAst::Leaf(leaf) => match &**leaf {
+                UserInputLeaf::Range { field: Some(field), .. } => {
+                    let schema = self.index.schema();
+                    schema.get_field(field).is_ok_and(|field| schema.get_field_entry(field).field_type().is_str())
+                }
+                _ => false,
+            },
+        }
     }
 }
 
@@ -259,23 +291,25 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Some of the articles that have what is sought, and how many there are.
-    pub(crate) fn hits(&self, skip: usize, count: usize) -> Result<TextHits> {
-        let top = TopDocs::with_limit(count.max(1)).and_offset(skip);
+    /// The best articles that have what is sought, and how many there are.
+    pub(crate) fn hits(&self, most: usize, deadline: Instant) -> Result<TextHits> {
+        let top = TopDocs::with_limit(most.min(self.searcher.num_docs() as usize).max(1));
         // Where an article lies depends on when segments were merged, so the earlier of two that are as good comes first.
         let mut hits: Vec<(f64, DocAddress)> = Vec::new();
         let total = if self.by_score {
-            let (best, total) = self.searcher.search(&self.query, &(top.order_by_score(), Count))?;
+            let collector = Until { collector: (top.order_by_score(), Count), deadline };
+            let (best, total) = self.searcher.search(&self.query, &collector)?;
             hits.extend(best.into_iter().map(|(score, address)| (f64::from(score), address)));
             total
         } else {
             let newest = top.order_by_fast_field::<i64>("published", Order::Desc);
-            let (newest, total) = self.searcher.search(&self.query, &(newest, Count))?;
+            let collector = Until { collector: (newest, Count), deadline };
+            let (newest, total) = self.searcher.search(&self.query, &collector)?;
             hits.extend(newest.into_iter().map(|(time, address)| (time.unwrap_or(0) as f64, address)));
             total
         };
         let mut columns = HashMap::new();
-        let mut found: Vec<(f64, i64)> = Vec::with_capacity(hits.len());
+        let mut found: Vec<(f64, i64, DocAddress)> = Vec::with_capacity(hits.len());
         for (value, address) in hits {
             let column = match columns.entry(address.segment_ord) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -284,11 +318,16 @@ impl Asking {
                     new.insert(segment.fast_fields().i64("id")?)
                 }
             };
-            found.extend(column.first(address.doc_id).map(|id| (value, id)));
+            found.extend(column.first(address.doc_id).map(|id| (value, id, address)));
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let ids = found.into_iter().map(|(_, id)| id).collect();
-        Ok(TextHits { total: total as u64, ids })
+        let articles = found.into_iter().map(|(_, id, address)| (address, id)).collect();
+        Ok(TextHits { total: total as u64, articles })
+    }
+
+    /// What articles that were found tell together.
+    pub(crate) fn overview(&self, hits: &TextHits) -> Result<Overview> {
+        Overview::of(&self.searcher, &hits.articles)
     }
 
     /// What makes snippets of texts.
@@ -372,6 +411,8 @@ fn schema() -> (Schema, Fields) {
         source: schema.add_text_field("source", STRING),
         entity: schema.add_text_field("entity", STRING),
         published: schema.add_i64_field("published", INDEXED | FAST),
+        entity_hashes: schema.add_u64_field(ENTITIES, FAST),
+        source_hash: schema.add_u64_field(SOURCES, FAST),
     };
     (schema.build(), fields)
 }

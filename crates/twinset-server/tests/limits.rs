@@ -127,12 +127,30 @@ fn names_in_contexts() {
 fn attributes_and_depth_of_pages() {
     let page = |html: String| Submission { html: Some(html), text: None, ..article(URL) };
     let limited = Limited::to(&["attributes=4", "page-depth=6"]);
-    let attributes = |count: usize| {
-        let attributes: String = (0..count).map(|number| format!(" a{number}=1")).collect();
-        page(format!("<p{attributes}>Some text that is long enough to be read.</p>"))
+    // Whatever separates them, and whatever stands in their values.
+    for attribute in [" aN=1", "/aN", "\naN = 'x > y'", " aN=\"/>\"", "aN='1'", "\t/aN"] {
+        let html = |count: usize| {
+            let attributes: String = (0..count).map(|number| attribute.replace('N', &number.to_string())).collect();
+            format!("<p {attributes}>Some text that is long enough to be read.</p>")
+        };
+        limited.submit(page(html(4))).unwrap_or_else(|reason| panic!("{attribute}: {reason}"));
+        let refused = limited.submit(page(html(5))).unwrap_err();
+        assert!(refused.contains("more than 4 attributes"), "{attribute}: {refused}");
+    }
+    // Of a feed an entry is taken in without such a text.
+    let feed = |attributes: usize| {
+        let attributes: String = (0..attributes).map(|number| format!("/a{number}")).collect();
+        format!(
+            "<rss version=\"2.0\"><channel><title>F</title><item><title>T</title><link>https://f.example/1</link>\
+             <description>&lt;p{attributes}&gt;Some text.&lt;/p&gt;</description></item></channel></rss>"
+        )
     };
-    limited.submit(attributes(4)).unwrap();
-    assert!(limited.submit(attributes(5)).unwrap_err().contains("more than 4 attributes"));
+    let most = Limits::default().attributes as usize;
+    for (attributes, text) in [(most, "Some text."), (most + 1, "T")] {
+        limited.import("feed.rss", feed(attributes).as_bytes());
+        let id = limited.search("source:f").unwrap().stories[0].representative.id;
+        assert_eq!(limited.news.article(id).unwrap().text, text);
+    }
     // The outermost elements are html and body.
     let deep = |depth: usize, content: &str| {
         page("<div>".repeat(depth - 2) + content + "Some text" + &"</div>".repeat(depth - 2))
@@ -185,9 +203,12 @@ fn articles_that_a_search_looks_at() {
             let text = format!("common {}", format!("word{number} ").repeat(20));
             limited.submit(Submission { text: Some(text), ..article(&format!("https://a.example/{number}")) }).unwrap();
         }
-        limited.search("common").unwrap().stories.len()
+        let found = limited.search("common").unwrap();
+        // The others are counted, and not looked at.
+        assert_eq!((found.articles, found.sources[0].count), (4, found.counted));
+        (found.stories.len(), found.counted)
     };
-    assert_eq!([stories("hits=4"), stories("hits=3")], [4, 3]);
+    assert_eq!([stories("hits=4"), stories("hits=3")], [(4, 4), (3, 3)]);
 }
 
 #[test]
@@ -201,7 +222,8 @@ fn time_of_a_search() {
     let news = News::open(folder.path(), &ServeOptions { limits, ..ServeOptions::default() }).unwrap();
     let limited = Limited { news, folder };
     copies(&limited, 1);
-    assert!(limited.search("ferry").unwrap_err().contains("takes too long"));
+    assert!(limited.search("ferry").unwrap_err().contains("this search takes too long"));
+    assert!(limited.news.story(1, Asked::kept()).unwrap_err().to_string().contains("takes too long"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The service without HTTP: what arrives is found, copies are one story, a reader's word counts, nothing is lost.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use twinset_server::{
@@ -74,6 +75,10 @@ fn what_arrives_is_found_and_copies_are_one_story() {
     // Phrases, and words that must or must not be there.
     assert_eq!(stories(&news, "\"old lighthouse\""), [[first, copy]]);
     assert_eq!(stories(&news, "\"lighthouse old\"").len(), 0);
+    assert_eq!(stories(&news, "\"ferry aground\"").len(), 2);
+    // No phrase goes on from the title to itself, or to the text.
+    assert_eq!(stories(&news, "\"aground ferry\"").len(), 0);
+    assert_eq!(stories(&news, "\"aground a ferry\"").len(), 0);
     assert_eq!(stories(&news, "lighthouse OR library").len(), 2);
     assert_eq!(stories(&news, "aground AND NOT library"), [[first, copy]]);
     assert_eq!(stories(&news, "aground NOT \"glass roof\""), [[first, copy]]);
@@ -190,6 +195,33 @@ fn what_follows_from_the_articles_is_made_again() {
 }
 
 #[test]
+fn a_full_text_index_of_another_version_is_made_again() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    let one = add(&news, "a.example/1", "Ferry aground", STORY);
+    drop(news);
+    let text = folder.path().join("text");
+    std::fs::remove_dir_all(&text).unwrap();
+    std::fs::create_dir(&text).unwrap();
+    let mut schema = tantivy::schema::Schema::builder();
+    schema.add_text_field("text", tantivy::schema::TEXT);
+    tantivy::Index::create_in_dir(&text, schema.build()).unwrap();
+    assert_eq!(stories(&open(folder.path()), "lighthouse"), [[one]]);
+}
+
+#[test]
+fn articles_of_a_newer_version_are_refused() {
+    let folder = TempDir::new().unwrap();
+    drop(open(folder.path()));
+    let connection = rusqlite::Connection::open(folder.path().join("news.sqlite")).unwrap();
+    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    connection.pragma_update(None, "user_version", version + 1).unwrap();
+    drop(connection);
+    let refused = News::open(folder.path(), &ServeOptions::default()).err().unwrap();
+    assert!(matches!(&refused, Error::Storage { reason, .. } if reason.contains("newer version")), "{refused}");
+}
+
+#[test]
 fn a_label_index_that_was_not_finished_is_told_everything_again() {
     let folder = TempDir::new().unwrap();
     let news = open(folder.path());
@@ -291,4 +323,21 @@ fn many_articles_at_once_share_commits_and_are_all_found() {
     });
     assert_eq!(stories(&news, "lighthouse").len(), 1);
     assert_eq!(stories(&news, "lighthouse")[0].len(), 80);
+}
+
+#[test]
+fn who_has_not_reached_the_writer_is_not_waited_for() {
+    let folder = TempDir::new().unwrap();
+    let slow = "while read line; do sleep 5; echo '{\"entities\": []}'; done";
+    let options = ServeOptions { extractor: Some(slow.to_owned()), ..ServeOptions::default() };
+    let news = News::open(folder.path(), &options).unwrap();
+    std::thread::scope(|scope| {
+        let posting = scope.spawn(|| news.submit(submission("https://a.example/1", "Ferry aground", STORY)));
+        std::thread::sleep(Duration::from_millis(500));
+        let begin = Instant::now();
+        news.close();
+        assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
+        assert!(matches!(posting.join().unwrap(), Err(Error::Busy(reason)) if reason.contains("stopping")));
+    });
+    assert_eq!(news.count().unwrap(), 0);
 }

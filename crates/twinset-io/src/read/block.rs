@@ -11,6 +11,7 @@ use super::fields::Fields;
 use super::pages::{self, Page};
 use super::warc::Archived;
 use super::{Described, Format, PageText, ReadOptions, jsonl, lines, parquet};
+use crate::Limits;
 use crate::error::Place;
 
 /// Records of one file that lie next to each other, not parsed yet.
@@ -32,15 +33,15 @@ pub(super) struct Source {
     pub(super) largest: u64,
     /// What is compared of web pages.
     pub(super) page: PageText,
-    /// How deep their elements may lie in each other.
-    pub(super) page_depth: u64,
+    /// What is too much of them.
+    pub(super) limits: Limits,
 }
 
 impl Source {
     /// Of a file that is called so.
     pub(super) fn new(name: String, format: Format, fields: Fields, options: &ReadOptions) -> Arc<Self> {
         let ReadOptions { limits, page, .. } = options;
-        Arc::new(Self { name, format, fields, largest: limits.record, page: *page, page_depth: limits.page_depth })
+        Arc::new(Self { name, format, fields, largest: limits.record, page: *page, limits: limits.clone() })
     }
 }
 

@@ -4,6 +4,7 @@
 //! blocks on one thread at a time, and each block is parsed on the thread that will use it.
 
 mod arrivals;
+mod attributes;
 mod block;
 mod bounded;
 mod delimited;
@@ -32,7 +33,7 @@ pub use format::Format;
 pub(crate) use inputs::InputFile;
 pub use inputs::Inputs;
 pub use options::{PageText, ReadOptions, read_stop_words};
-pub use pages::{has_deeper, title_and_text};
+pub use pages::{has_deeper, text_of_page, title_and_text};
 pub use parquet::texts_of;
 pub(crate) use pieces::{Piece, for_each_piece, whole_file};
 pub use rdf::{BlankNodes, Literals, RdfOptions, Resources};

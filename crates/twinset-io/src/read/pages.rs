@@ -8,8 +8,10 @@ use dom_smoothie::{Config, Readability, TextMode};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memmem;
 
+use super::attributes::has_more_attributes;
 use super::block::{Bad, Record, Source};
 use super::options::PageText;
+use crate::Limits;
 use crate::guard::guarded;
 
 /// The fields of a page.
@@ -38,21 +40,30 @@ const DECLARATION: usize = 4096;
 
 /// Finds the title and the text of a page.
 pub(super) fn parse(page: &Page, line: u64, source: &Source) -> Result<Record<'static>, Bad> {
-    let Source { fields, page: how, page_depth, .. } = source;
+    let Source { fields, page: how, limits, .. } = source;
     let bad = |reason: String| Bad::new(line, None, reason, page.url.as_bytes());
     let html = decode(page);
     if page.kind == PageKind::Plain {
         return fields.record(&[Cow::Owned(page.url.clone()), Cow::Borrowed(""), Cow::Owned(html.into_owned())], line);
     }
-    let (title, text) = title_and_text(&html, *how, *page_depth).map_err(bad)?;
+    let (title, text) = text_of_page(&html, *how, limits).map_err(bad)?;
     fields.record(&[Cow::Owned(page.url.clone()), Cow::Owned(title), Cow::Owned(text)], line)
 }
 
-/// The title and the text of a page whose elements may lie so deep in each other; the reason if it cannot be understood.
+/// The title and the text of a piece of HTML whose elements may lie so deep in each other; of all else it may have what is usual.
 pub fn title_and_text(html: &str, how: PageText, deepest: u64) -> Result<(String, String), String> {
-    let deepest = deepest as usize;
+    text_of_page(html, how, &Limits { page_depth: deepest, ..Limits::default() })
+}
+
+/// The title and the text of a page; the reason if it has too much of something, or cannot be understood.
+pub fn text_of_page(html: &str, how: PageText, limits: &Limits) -> Result<(String, String), String> {
+    let deepest = limits.page_depth as usize;
     let too_deep =
         || format!("the page's elements lie more than {deepest} deep in each other; --limit page-depth=N allows more");
+    if has_more_attributes(html, limits.attributes) {
+        let most = limits.attributes;
+        return Err(format!("an element has more than {most} attributes; --limit attributes=N allows more"));
+    }
     // A parser takes as long as the square of the depth.
     if depth(html, deepest) > deepest {
         return Err(too_deep());

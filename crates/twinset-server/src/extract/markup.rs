@@ -4,7 +4,7 @@ use dom_query::{Document, NodeRef};
 use graph_rdfa_processor::RdfaGraph;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use twinset_io::Limits;
-use twinset_io::read::{PageText, has_deeper, title_and_text};
+use twinset_io::read::{PageText, has_deeper, text_of_page};
 
 use super::graph::{self, Told};
 use crate::{Error, Result};
@@ -18,14 +18,7 @@ pub(crate) struct Page {
 
 /// Understands a page that was published at an address.
 pub(crate) fn understand(html: &str, url: &str, limits: &Limits) -> Result<Page> {
-    // Looking for repeated attributes takes as long as the square of their number.
-    let attributes = |tag: &str| tag.split('>').next().unwrap_or_default().split_ascii_whitespace().count();
-    let tags = html.split('<').skip(1).filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()));
-    // The first word is the name of the element.
-    if tags.map(attributes).max().unwrap_or(0) as u64 > limits.attributes + 1 {
-        return Err(Error::Request(format!("html: an element has more than {} attributes", limits.attributes)));
-    }
-    let (title, text) = title_and_text(html, PageText::Main, limits.page_depth)
+    let (title, text) = text_of_page(html, PageText::Main, limits)
         .map_err(|reason| Error::Request(format!("html: {reason}; send the `text` instead")))?;
     let told = twinset_io::guarded(|| graph::told(&embedded(html, url, limits))).unwrap_or_default();
     Ok(Page { title, text, told })

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use subtle::ConstantTimeEq;
 
 use super::Service;
-use super::failure::Failure;
+use super::failure::{Failure, is_for_programs};
 use crate::{Error, Result};
 
 /// What someone may do.
@@ -119,7 +119,7 @@ pub(super) async fn check(State(service): State<Service>, request: Request, next
         Some(right) if right >= needed => next.run(request).await,
         Some(_) => Failure::new(StatusCode::FORBIDDEN, "this key may read, and this needs the one that may write")
             .into_response(),
-        None if path.starts_with("/api") || path == "/metrics" => {
+        None if is_for_programs(path) => {
             let failure = Failure::new(StatusCode::UNAUTHORIZED, "send a key: `Authorization: Bearer KEY`");
             ([(header::WWW_AUTHENTICATE, "Bearer")], failure).into_response()
         }

@@ -11,9 +11,11 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutStream;
 
 /// Serves until it is told to stop, and finishes what has begun. So many connections are open at a time; others wait until one of
-/// them ends. Who does not begin a request, or does not finish its headers, is waited for as long as `patience` says.
+/// them ends. Who does not begin a request, does not finish its headers, or takes nothing of its answers is waited for as long as
+/// `patience` says.
 pub(super) async fn serve(
     mut listener: TcpListener,
     router: Router,
@@ -36,7 +38,10 @@ pub(super) async fn serve(
         };
         // Answers are written whole, so there is nothing to wait for.
         _ = stream.set_nodelay(true);
-        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(patience));
+        let stream = TokioIo::new(Box::pin(stream));
+        let connection = http.serve_connection(stream, TowerToHyperService::new(router.clone()));
         let connection = open.watch(connection);
         tokio::spawn(async move {
             // One that breaks is of no interest to the others.

@@ -1,7 +1,7 @@
 //! What a failure looks like over HTTP: always the same JSON, or a page for people.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -49,14 +49,27 @@ fn is_full(reason: &str) -> bool {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        (self.status, Json(self)).into_response()
+        let mut response = (self.status, Json(&self)).into_response();
+        // Whoever shows it to people makes a page of it.
+        response.extensions_mut().insert(self);
+        response
     }
 }
 
-pub(super) async fn not_found() -> Failure {
-    Failure::new(StatusCode::NOT_FOUND, "there is nothing here; the API is described at /api/openapi.json")
+/// Whether a path is for programs, which are answered in JSON, and not for people.
+pub(super) fn is_for_programs(path: &str) -> bool {
+    path == "/metrics" || path == "/api" || path.starts_with("/api/")
 }
 
-pub(super) async fn not_allowed() -> Failure {
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, "this cannot be done here; the API is described at /api/openapi.json")
+fn described(reason: &str, path: &str) -> String {
+    let more = if is_for_programs(path) { "; the API is described at /api/openapi.json" } else { "" };
+    format!("{reason}{more}")
+}
+
+pub(super) async fn not_found(address: Uri) -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, described("there is nothing here", address.path()))
+}
+
+pub(super) async fn not_allowed(address: Uri) -> Failure {
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, described("this cannot be done here", address.path()))
 }

@@ -1,4 +1,4 @@
-//! Around every request: a limit of time, headers that keep browsers strict, and counts.
+//! Around every request: a limit of time, failures told in the same way, headers that keep browsers strict, and counts.
 
 use std::time::Instant;
 
@@ -8,7 +8,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::Service;
-use super::failure::Failure;
+use super::failure::{Failure, is_for_programs};
+use super::pages::Failed;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -17,7 +18,6 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 pub(super) async fn protect(State(service): State<Service>, request: Request, next: Next) -> Response {
     let begin = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let is_api = path.starts_with("/api");
     let route =
         request.extensions().get::<MatchedPath>().map_or("unknown".to_owned(), |route| route.as_str().to_owned());
     let answer = tokio::time::timeout(service.patience(), next.run(request)).await;
@@ -28,20 +28,9 @@ pub(super) async fn protect(State(service): State<Service>, request: Request, ne
             Failure::new(StatusCode::REQUEST_TIMEOUT, reason).into_response()
         }
     };
-    // Layers below answer in plain text.
-    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     let status = response.status();
-    if is_api && !is_json && (status.is_client_error() || status.is_server_error()) {
-        let reason = match status {
-            StatusCode::PAYLOAD_TOO_LARGE => {
-                format!("a request may have {} bytes; send less", service.limits().request)
-            }
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-                "send JSON, with the header `content-type: application/json`".to_owned()
-            }
-            _ => status.canonical_reason().unwrap_or("failed").to_owned(),
-        };
-        response = Failure::new(status, reason).into_response();
+    if status.is_client_error() || status.is_server_error() {
+        response = told(response, &path, service.limits().request);
     }
     let headers = response.headers_mut();
     for (name, value) in [
@@ -58,4 +47,38 @@ pub(super) async fn protect(State(service): State<Service>, request: Request, ne
     service.metrics.count(&route, response.status(), seconds);
     tracing::info!(%method, path, status = response.status().as_u16(), milliseconds = (seconds * 1e3).round(), "request");
     response
+}
+
+/// A failure as JSON, or as a page where people look.
+fn told(response: Response, path: &str, largest: u64) -> Response {
+    let status = response.status();
+    let failure = response.extensions().get::<Failure>().cloned();
+    let is = |kind: &str| {
+        response.headers().get(header::CONTENT_TYPE).is_some_and(|own| own.as_bytes().starts_with(kind.as_bytes()))
+    };
+    let is_for_programs = is_for_programs(path);
+    if is("text/html") || is_for_programs && failure.is_some() {
+        return response;
+    }
+    // Layers below answer in plain text.
+    let reason = || match status {
+        StatusCode::PAYLOAD_TOO_LARGE => format!("a request may have {largest} bytes; send less"),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if is_for_programs => {
+            "send JSON, with the header `content-type: application/json`".to_owned()
+        }
+        StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::UNPROCESSABLE_ENTITY => {
+            "what was sent cannot be understood; go back, and try again".to_owned()
+        }
+        _ => status.canonical_reason().unwrap_or("failed").to_owned(),
+    };
+    let failure = failure.unwrap_or_else(|| Failure::new(status, reason()));
+    let mut told = match is_for_programs {
+        true => failure.into_response(),
+        false => Failed::from(failure).into_response(),
+    };
+    // What could be done instead.
+    if let Some(allowed) = response.headers().get(header::ALLOW) {
+        told.headers_mut().insert(header::ALLOW, allowed.clone());
+    }
+    told
 }

@@ -67,6 +67,8 @@ impl IntoResponse for Failed {
         let title = match failure.status {
             StatusCode::NOT_FOUND => "Not found",
             StatusCode::BAD_REQUEST => "This makes no sense",
+            StatusCode::FORBIDDEN => "This is not allowed",
+            StatusCode::REQUEST_TIMEOUT => "This took too long",
             _ => "This did not work",
         };
         let body = html! {

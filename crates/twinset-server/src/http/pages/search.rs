@@ -96,7 +96,8 @@ impl View<'_> {
                         }
                         div class="found" {
                         div { @for story in &found.stories { (self.story(story)) } (self.pager(found)) }
-                        section class="about" aria-label="About these stories" {
+                        section class="about" aria-label="About all that was found" {
+                            @if found.counted < found.articles { p class="meta" { "Of the first " (found.counted) " articles:" } }
                             h2 { "Mentioned" }
                             (cloud(&found.entities, |entity: &Entity| self.with(&[("entity", &entity.name), ("offset", "")])))
                             @if found.timeline.len() > 1 { h2 { "When" } (timeline(&found.timeline)) }
