@@ -63,6 +63,12 @@ struct Row {
     first: u32,
 }
 
+/// What twinset takes, with which others are compared: seconds in Python, and CPU of the command.
+struct Own {
+    seconds: f64,
+    cpu_seconds: f64,
+}
+
 impl Peers {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let python = self.install()?;
@@ -73,6 +79,7 @@ impl Peers {
             self.run_twinset("twinset, all cores", &texts, folder.path(), &[])?,
             self.run_twinset("twinset, one thread", &texts, folder.path(), &["--threads", "1"])?,
         ];
+        let own_in_python = rows.len();
         for peer in [OWN].into_iter().chain(PEERS) {
             rows.push(self.run_peer(&python, peer, &texts, folder.path())?);
         }
@@ -84,9 +91,20 @@ impl Peers {
         }
         let truth = ppjoin.pairs()?;
         let title = format!("{records} texts, {}-word shingles, Jaccard {}", self.shingle, self.threshold);
-        let header = ["tool", "pairs", "recall", "precision", "seconds", "CPU", "× twinset", "memory", "verdict"];
-        let own = rows[0].usage.as_ref().map_or(f64::NAN, |usage| usage.cpu_seconds);
-        let cells = rows.iter().map(|row| row.cells(&truth, own)).collect::<anyhow::Result<Vec<_>>>()?;
+        let header = [
+            "tool",
+            "pairs",
+            "recall",
+            "precision",
+            "seconds",
+            "× twinset in Python",
+            "CPU",
+            "× twinset",
+            "memory",
+            "verdict",
+        ];
+        let own = Own { seconds: rows[own_in_python].seconds(), cpu_seconds: rows[0].cpu_seconds() };
+        let cells = rows.iter().map(|row| row.cells(&truth, &own)).collect::<anyhow::Result<Vec<_>>>()?;
         println!("{title}\n{}", header.join(" | "));
         for row in &cells {
             println!("{}", row.join(" | "));
@@ -96,7 +114,8 @@ impl Peers {
             p { "Every tool starts from the same file of raw texts and ends with a file of pairs, in a process of its own. "
                 "Two texts are a pair if the sets of their shingles reach the threshold. Recall is the share of these pairs "
                 "that a tool found, precision the share of its pairs that are such pairs. The pairs are those of twinset's "
-                "faithful ppjoin; SetSimilaritySearch is exact as well, so its row is a check of them." }
+                "faithful ppjoin; SetSimilaritySearch is exact as well, so its row is a check of them. Seconds are compared "
+                "with those of twinset in Python, as the peers are Python packages, and CPU with that of the command on all cores." }
             (table(&title, &header, &cells))
             (bars("CPU seconds, all cores together", &chart.collect::<Vec<_>>(), 2))
         };
@@ -181,10 +200,19 @@ impl Row {
         Ok(text.lines().filter_map(pair).collect())
     }
 
-    fn cells(&self, truth: &Pairs, own: f64) -> anyhow::Result<Vec<String>> {
+    /// How long it took, if it ended.
+    fn seconds(&self) -> f64 {
+        self.usage.as_ref().map_or(f64::NAN, |usage| usage.seconds)
+    }
+
+    fn cpu_seconds(&self) -> f64 {
+        self.usage.as_ref().map_or(f64::NAN, |usage| usage.cpu_seconds)
+    }
+
+    fn cells(&self, truth: &Pairs, own: &Own) -> anyhow::Result<Vec<String>> {
         let mut cells = vec![self.name.clone()];
         let Some(usage) = &self.usage else {
-            cells.extend(["", "", "", "", "", "", "", "did not end in the time allowed"].map(str::to_owned));
+            cells.extend(["", "", "", "", "", "", "", "", "did not end in the time allowed"].map(str::to_owned));
             return Ok(cells);
         };
         let pairs = self.pairs()?;
@@ -195,8 +223,9 @@ impl Row {
         cells.push(format!("{:.4}", share(truth.len())));
         cells.push(format!("{:.4}", share(pairs.len())));
         cells.push(format!("{:.2}", usage.seconds));
+        cells.push(format!("{:.1}", usage.seconds / own.seconds));
         cells.push(format!("{:.2}", usage.cpu_seconds));
-        cells.push(format!("{:.1}", usage.cpu_seconds / own));
+        cells.push(format!("{:.1}", usage.cpu_seconds / own.cpu_seconds));
         cells.push(format!("{:.0} MB", usage.peak_bytes as f64 / 1e6));
         cells.push(match (lost, wrong) {
             (0, 0) => "exact".to_owned(),

@@ -137,7 +137,9 @@ pub(crate) fn shuffles(data: &[u8]) {
     assert_eq!(in_pieces(&task, &shuffle, &order), whole, "{options:?}");
     // Whatever else is said to be a card is one, or none.
     if let Some(card) = Card::read(data) {
-        Meeting::new(&shuffle).take(0, card, |_, _| {});
+        let mut meeting = Meeting::new(&shuffle);
+        meeting.take(0, card);
+        assert_eq!(meeting.finish().count(), 0, "a card alone meets nobody");
     }
 }
 
@@ -164,10 +166,10 @@ fn in_pieces(task: &Task, shuffle: &Shuffle, order: &TokenOrder) -> BTreeSet<Row
     let (mut meeting, mut met) = (Meeting::new(shuffle), BTreeSet::new());
     for (number, cards) in &meetings {
         for card in cards {
-            meeting.take(*number, Card::read(card).expect("it was written"), |x, y| _ = met.insert((x, y)));
+            met.extend(meeting.take(*number, Card::read(card).expect("it was written")).into_iter().flatten());
         }
     }
-    meeting.finish(|x, y| _ = met.insert((x, y)));
+    met.extend(meeting.finish());
     let mut rows = BTreeSet::new();
     let mut expand = |x: SetName, y: SetName, value: f64| {
         for (&a, &b) in members[&x].iter().flat_map(|a| members[&y].iter().map(move |b| (a, b))) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use twinset::Run;
-use twinset_io::{ByteSize, Host, Output};
+use twinset_io::{ByteSize, Host, Listener, Output};
 
 use crate::interrupt;
 use crate::progress::Bar;
@@ -28,24 +28,27 @@ pub(crate) struct SessionOptions {
 pub(crate) struct Session {
     pub(crate) run: Run,
     bar: Option<Arc<Bar>>,
+    listener: Option<Listener>,
     begin: Instant,
 }
 
 impl SessionOptions {
     /// Begins the run: from now on it can be interrupted, by the user or by the host.
     pub(crate) fn begin(&self) -> Session {
-        let bar = (!self.quiet).then(|| Arc::new(Bar::new()));
+        let host = Host::current();
+        let listener = host.as_ref().and_then(|host| host.listener.clone());
+        let bar = (!self.quiet).then(|| Arc::new(Bar::new(listener.clone())));
         let run = Run {
             threads: self.threads.map(usize::from),
             memory: self.memory.map(ByteSize::bytes),
             progress: bar.clone().map(|bar| bar as Arc<dyn twinset::Progress>),
-            cancel: Host::current().map(|host| host.cancel).unwrap_or_default(),
+            cancel: host.as_ref().map(|host| host.cancel.clone()).unwrap_or_default(),
             ..Run::default()
         };
-        if Host::current().is_none() {
+        if host.is_none() {
             interrupt::watch(&run.cancel);
         }
-        Session { run, bar, begin: Instant::now() }
+        Session { run, bar, listener, begin: Instant::now() }
     }
 }
 
@@ -66,19 +69,20 @@ impl Session {
         }
     }
 
-    /// Ends the run with a summary on standard error, unless it is to be quiet.
+    /// Ends the run with a summary on standard error, or where the host shows it, unless it is to be quiet.
     pub(crate) fn summarize(&self, lines: &[String]) {
         self.clear_bar();
         if self.bar.is_none() {
             return;
         }
-        // Standard error may be closed, which is no reason to fail.
-        let mut error = std::io::stderr().lock();
-        for line in lines {
-            let _ = writeln!(error, "{line}");
+        let memory = peak_memory().map(|bytes| format!(", {} of memory", bytes_in_words(bytes))).unwrap_or_default();
+        let mut summary: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        summary += &format!("{:.2} s{memory}\n", self.begin.elapsed().as_secs_f64());
+        match &self.listener {
+            Some(listener) => listener(summary),
+            // Standard error may be closed, which is no reason to fail.
+            None => _ = std::io::stderr().lock().write_all(summary.as_bytes()),
         }
-        let memory = peak_memory().map(|bytes| format!(", {} of memory", bytes_in_words(bytes)));
-        let _ = writeln!(error, "{:.2} s{}", self.begin.elapsed().as_secs_f64(), memory.unwrap_or_default());
     }
 }
 

@@ -31,8 +31,11 @@ pub struct Written {
 /// A place that an output writes to.
 pub(crate) type Place = Arc<Mutex<Written>>;
 
+/// Takes words for the user.
+pub type Listener = Arc<dyn Fn(String) + Send + Sync>;
+
 /// What a program hands to a command, and gets from it.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Host {
     tables: Vec<Arc<MemoryTable>>,
     places: Vec<Place>,
@@ -40,6 +43,8 @@ pub struct Host {
     standard: Place,
     /// Ends the command.
     pub cancel: Cancel,
+    /// Hears what would go to standard error: progress, and the closing summary.
+    pub listener: Option<Listener>,
 }
 
 thread_local! {

@@ -27,7 +27,7 @@ pub use compression::inner_ending;
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
 pub use guard::{guarded, is_guarded};
-pub use host::{Host, MemoryTable, Written};
+pub use host::{Host, Listener, MemoryTable, Written};
 pub use ids::Ids;
 pub use limits::{Limit, Limits, Unit};
 pub use load::{Collection, Content, Copies, Held, Keeping, are_rdf, load, tokens_for};

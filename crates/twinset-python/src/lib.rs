@@ -4,8 +4,9 @@ mod shuffle;
 
 use std::any::Any;
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -49,7 +50,11 @@ const ATTENTION: Duration = Duration::from_millis(50);
 /// As large as that of the thread that a program begins with.
 const STACK: usize = 8 << 20;
 
-type Done = (Result<(), Failure>, Written, Vec<Written>);
+/// What a command tells while it runs, and at its end.
+enum News {
+    Said(String),
+    Done(Result<(), Failure>, Written, Vec<Written>),
+}
 
 /// Runs a command. Returns what it writes to standard output, then what it writes to each place: tables, or bytes.
 #[pyfunction]
@@ -69,28 +74,32 @@ fn call(py: Python<'_>, words: Vec<Word>) -> PyResult<Vec<Py<PyAny>>> {
     let cancel = host.cancel.clone();
     let (sender, receiver) = channel();
     let receiver = Mutex::new(receiver);
-    let work = move || _ = sender.send(host.run(|| twinset_cli::call(words)));
-    let worker = thread::Builder::new().stack_size(STACK).spawn(work)?;
+    let listener = sender.clone();
+    host.listener = Some(Arc::new(move |text| _ = listener.send(News::Said(text))));
+    let command = move || {
+        let (result, standard, places) = host.run(|| twinset_cli::call(words));
+        _ = sender.send(News::Done(result, standard, places));
+    };
+    let worker = thread::Builder::new().stack_size(STACK).spawn(command)?;
     let mut interrupted = None;
-    let done = loop {
-        match py.detach(|| wait(&receiver)) {
-            Ok(done) => break done,
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(error) = py.check_signals() {
-                    cancel.stop();
-                    interrupted = Some(error);
-                }
-            }
+    let (result, standard, places) = loop {
+        let shown = match py.detach(|| wait(&receiver)) {
+            Ok(News::Done(result, standard, places)) => break (result, standard, places),
+            Ok(News::Said(text)) => show(py, &text),
+            Err(RecvTimeoutError::Timeout) => Ok(()),
             Err(RecvTimeoutError::Disconnected) => {
                 let panic = worker.join().err();
-                return Err(TwinsetError::new_err(format!("twinset has a fault: {}", said(panic.as_deref()))));
+                return Err(fault(panic.as_deref()));
             }
+        };
+        if let Err(error) = shown.and_then(|()| py.check_signals()) {
+            cancel.stop();
+            interrupted = Some(error);
         }
     };
     if let Some(error) = interrupted {
         return Err(error);
     }
-    let (result, standard, places) = done;
     result.map_err(exception)?;
     std::iter::once(standard).chain(places).map(|written| given(py, written)).collect()
 }
@@ -105,8 +114,30 @@ fn exception(failure: Failure) -> PyErr {
     }
 }
 
-fn wait(receiver: &Mutex<Receiver<Done>>) -> Result<Done, RecvTimeoutError> {
+fn wait(receiver: &Mutex<Receiver<News>>) -> Result<News, RecvTimeoutError> {
     receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(ATTENTION)
+}
+
+/// Shows words where Python shows errors, which may be a notebook. That it cannot is no reason to fail; that the user interrupts is.
+fn show(py: Python<'_>, text: &str) -> PyResult<()> {
+    let shown = py.import("sys").and_then(|sys| sys.getattr("stderr")).and_then(|stderr| {
+        stderr.call_method1("write", (text,))?;
+        stderr.call_method0("flush")
+    });
+    match shown {
+        Err(error) if !error.is_instance_of::<PyException>(py) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Does what a method asks for without the interpreter's lock. A panic is a failure, as that of a command is.
+fn work<T: Send>(py: Python<'_>, asked: impl FnOnce() -> PyResult<T> + Send) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(asked))).unwrap_or_else(|panic| Err(fault(Some(&*panic))))
+}
+
+/// A panic, as Python has it.
+fn fault(panic: Option<&(dyn Any + Send)>) -> PyErr {
+    TwinsetError::new_err(format!("twinset has a fault: {}", said(panic)))
 }
 
 /// What was written, as Python has it.

@@ -1,25 +1,27 @@
 //! The pieces of a join on many machines, each from a batch of rows to batches of rows.
 
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::{PyArray, PyRecordBatch};
-use twinset::{Card, Collections, SetName, Side, Tally, TokenOrder};
+use twinset::{Candidates, Card, Collections, SetName, Side, Tally, TokenOrder};
 use twinset_cli::ShuffleSettings;
 use twinset_io::read::texts_of;
 
-use crate::{TwinsetError, exception};
+use crate::{TwinsetError, exception, work};
 
 /// Bytes of a batch that is given out, from which on another one is begun.
 const LARGE: usize = 64 << 20;
+/// Candidates that are given out at a time.
+const CANDIDATES: usize = 1 << 16;
 
 /// A join on many machines. It can be pickled, and is the same wherever it is unpickled.
 #[pyclass(frozen, module = "twinset._twinset")]
@@ -39,19 +41,22 @@ type Pickled<'py> = (String, bool, u64, Bound<'py, PyBytes>, Vec<(u64, u32)>);
 
 impl Shuffle {
     fn made(
+        py: Python<'_>,
         settings: ShuffleSettings,
         collections: Collections,
         salt: u64,
         frequent: Vec<u64>,
         parts: Vec<(u64, u32)>,
     ) -> PyResult<Self> {
-        let inner = settings.shuffle(collections, salt).map_err(exception)?;
-        let order = TokenOrder::new(&frequent, parts.iter().copied());
-        Ok(Self { settings, collections, salt, frequent, parts, inner, order })
+        work(py, || {
+            let inner = settings.shuffle(collections, salt).map_err(exception)?;
+            let order = TokenOrder::new(&frequent, parts.iter().copied());
+            Ok(Self { settings, collections, salt, frequent, parts, inner, order })
+        })
     }
 
     /// Calls `visit` for each text's set, until one fails.
-    fn for_each_set(&self, texts: &StringArray, mut visit: impl FnMut(Vec<u64>) -> PyResult<()>) -> PyResult<()> {
+    fn for_each_set(&self, texts: &StringViewArray, mut visit: impl FnMut(Vec<u64>) -> PyResult<()>) -> PyResult<()> {
         for text in texts {
             visit(self.inner.set(text.unwrap_or_default()).map_err(failed)?)?;
         }
@@ -67,17 +72,24 @@ impl Shuffle {
 impl Shuffle {
     /// From the words of `twinset join`, for one collection or two.
     #[new]
-    fn new(words: Vec<OsString>, are_two: bool) -> PyResult<Self> {
-        let settings = ShuffleSettings::of_words(words).map_err(exception)?;
+    fn new(py: Python<'_>, words: Vec<OsString>, are_two: bool) -> PyResult<Self> {
+        let settings = work(py, || ShuffleSettings::of_words(words).map_err(exception))?;
         let collections = if are_two { Collections::Two } else { Collections::One };
-        Self::made(settings, collections, 0, Vec::new(), Vec::new())
+        Self::made(py, settings, collections, 0, Vec::new(), Vec::new())
     }
 
     #[staticmethod]
-    fn restored(settings: &str, are_two: bool, salt: u64, frequent: &[u8], parts: Vec<(u64, u32)>) -> PyResult<Self> {
+    fn restored(
+        py: Python<'_>,
+        settings: &str,
+        are_two: bool,
+        salt: u64,
+        frequent: &[u8],
+        parts: Vec<(u64, u32)>,
+    ) -> PyResult<Self> {
         let settings = serde_json::from_str(settings).map_err(failed)?;
         let collections = if are_two { Collections::Two } else { Collections::One };
-        Self::made(settings, collections, salt, numbers(frequent), parts)
+        Self::made(py, settings, collections, salt, numbers(frequent), parts)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
@@ -89,27 +101,27 @@ impl Shuffle {
     }
 
     /// The same with other hashes of tokens.
-    fn salted(&self, salt: u64) -> PyResult<Self> {
-        Self::made(self.settings.clone(), self.collections, salt, Vec::new(), Vec::new())
+    fn salted(&self, py: Python<'_>, salt: u64) -> PyResult<Self> {
+        Self::made(py, self.settings.clone(), self.collections, salt, Vec::new(), Vec::new())
     }
 
     /// The same with tokens in order: frequent ones, the rarest of them first, and those whose sets come in parts.
-    fn ordered(&self, frequent: Vec<i64>, parts: Vec<(i64, u32)>) -> PyResult<Self> {
+    fn ordered(&self, py: Python<'_>, frequent: Vec<i64>, parts: Vec<(i64, u32)>) -> PyResult<Self> {
         let frequent = frequent.into_iter().map(i64::cast_unsigned).collect();
         let parts = parts.into_iter().map(|(token, parts)| (token.cast_unsigned(), parts)).collect();
-        Self::made(self.settings.clone(), self.collections, self.salt, frequent, parts)
+        Self::made(py, self.settings.clone(), self.collections, self.salt, frequent, parts)
     }
 
     /// The same with other tokens whose sets come in parts.
-    fn split(&self, parts: Vec<(i64, u32)>) -> PyResult<Self> {
+    fn split(&self, py: Python<'_>, parts: Vec<(i64, u32)>) -> PyResult<Self> {
         let parts = parts.into_iter().map(|(token, parts)| (token.cast_unsigned(), parts)).collect();
-        Self::made(self.settings.clone(), self.collections, self.salt, self.frequent.clone(), parts)
+        Self::made(py, self.settings.clone(), self.collections, self.salt, self.frequent.clone(), parts)
     }
 
-    /// Whether there are tokens whose sets come in parts.
+    /// The tokens whose sets come in parts, and in how many.
     #[getter]
-    fn crowded(&self) -> bool {
-        !self.parts.is_empty()
+    fn parts(&self) -> Vec<(i64, u32)> {
+        self.parts.iter().map(|&(token, parts)| (token.cast_signed(), parts)).collect()
     }
 
     /// The name of the measure, and whether values count the entries in which sketches agree.
@@ -119,7 +131,7 @@ impl Shuffle {
 
     /// Texts to `token`, `records` that have it, and `low` and `high`, which differ if several tokens have the same hash.
     fn count<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = py.detach(|| {
+        let batch = work(py, || {
             let mut tally = Tally::default();
             for text in &texts_of(texts.array()).map_err(failed)? {
                 self.inner.count(text.unwrap_or_default(), &mut tally).map_err(failed)?;
@@ -139,7 +151,7 @@ impl Shuffle {
     /// Texts to `set`, its name, which is missing where there are no tokens; whether two that have it are `twins`, thus a pair; and the
     /// value of these.
     fn names<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = py.detach(|| {
+        let batch = work(py, || {
             let (mut names, mut twins, mut values) = (Vec::new(), Vec::new(), Values::default());
             self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |set| {
                 names.push((!set.is_empty()).then(|| named(twinset::Shuffle::name(&set))));
@@ -157,7 +169,7 @@ impl Shuffle {
 
     /// Texts to batches of `set`, its name, and `tokens`.
     fn sets<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let batches = py.detach(|| {
+        let batches = work(py, || {
             let mut cut = Cut::new(["set", "tokens"], names_column);
             self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |set| {
                 if set.is_empty() {
@@ -172,7 +184,7 @@ impl Shuffle {
 
     /// The tokens of sets to batches of `meeting` and `card`.
     fn cards<'py>(&self, py: Python<'py>, sets: PyArray, is_right: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let batches = py.detach(|| {
+        let batches = work(py, || {
             let mut cut = Cut::new(["meeting", "card"], |meetings: Vec<i64>| Arc::new(Int64Array::from(meetings)));
             let mut bytes = Vec::new();
             for set in binary(&sets)?.iter().flatten() {
@@ -193,7 +205,7 @@ impl Shuffle {
 
     /// The tokens of sets to `token`, for each card that would go to one whose sets come in parts.
     fn crowds<'py>(&self, py: Python<'py>, sets: PyArray, is_right: bool) -> PyResult<Bound<'py, PyAny>> {
-        let batch = py.detach(|| {
+        let batch = work(py, || {
             let mut tokens = Vec::new();
             for set in binary(&sets)?.iter().flatten() {
                 let visit = |token: u64| tokens.push(token.cast_signed());
@@ -206,7 +218,7 @@ impl Shuffle {
 
     /// The tokens of two sets in each row to their value, whether they are a pair or not.
     fn liken<'py>(&self, py: Python<'py>, left: PyArray, right: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = py.detach(|| {
+        let batch = work(py, || {
             let (left, right, mut values) = (binary(&left)?, binary(&right)?, Values::default());
             for row in 0..left.len().min(right.len()) {
                 let value = self.inner.value(&numbers(left.value(row)), &numbers(right.value(row)));
@@ -219,7 +231,7 @@ impl Shuffle {
 
     /// The tokens of two sets in each row to the pairs that they are: the `row`, whether it is `turned`, and its value.
     fn compare<'py>(&self, py: Python<'py>, left: PyArray, right: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = py.detach(|| {
+        let batch = work(py, || {
             let (left, right) = (binary(&left)?, binary(&right)?);
             let (mut rows, mut turned, mut values) = (Vec::new(), Vec::new(), Values::default());
             for row in 0..left.len().min(right.len()) {
@@ -241,55 +253,80 @@ impl Shuffle {
 /// Where sets meet: takes batches of `meeting` and `card`, sorted by meetings, and gives the sets that may be pairs.
 #[pyclass(frozen, module = "twinset._twinset")]
 pub(crate) struct Meeting {
-    inner: Mutex<twinset::Meeting>,
+    state: Mutex<State>,
+}
+
+struct State {
+    inner: twinset::Meeting,
+    /// What was taken and not looked at yet: meetings, their cards, and the next row.
+    rows: Option<(Int64Array, BinaryArray, usize)>,
+    /// What remains of a meeting.
+    candidates: Option<Candidates>,
 }
 
 #[pymethods]
 impl Meeting {
     #[new]
     fn new(shuffle: &Shuffle) -> Self {
-        Self { inner: Mutex::new(twinset::Meeting::new(&shuffle.inner)) }
+        let inner = twinset::Meeting::new(&shuffle.inner);
+        Self { state: Mutex::new(State { inner, rows: None, candidates: None }) }
     }
 
-    /// Cards to batches of `left` and `right`, names of sets.
-    fn take<'py>(&self, py: Python<'py>, meetings: PyArray, cards: PyArray) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.met(py, |inner, found| {
-            let numbers = meetings.array().as_primitive_opt::<Int64Type>();
-            let (numbers, cards) = (numbers.ok_or_else(|| failed("this column holds no meetings"))?, binary(&cards)?);
-            for row in 0..numbers.len().min(cards.len()) {
-                let card = Card::read(cards.value(row)).ok_or_else(|| failed("a card was damaged on its way"))?;
-                inner.take(numbers.value(row).cast_unsigned(), card, &mut *found);
-            }
+    /// Takes cards, once `found` has given all of those before.
+    fn take(&self, py: Python<'_>, meetings: PyArray, cards: PyArray) -> PyResult<()> {
+        work(py, || {
+            let meetings = meetings.array().as_primitive_opt::<Int64Type>().cloned();
+            let meetings = meetings.ok_or_else(|| failed("this column holds no meetings"))?;
+            self.state().rows = Some((meetings, binary(&cards)?, 0));
             Ok(())
         })
     }
 
-    /// The sets of the last meeting.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.met(py, |inner, found| {
-            inner.finish(found);
+    /// All cards were taken: the last meeting is over.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        work(py, || {
+            let mut state = self.state();
+            state.candidates = Some(state.inner.finish());
             Ok(())
         })
+    }
+
+    /// The next batch of `left` and `right`, names of sets; `None` if it takes more cards to find more.
+    fn found<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let batch = work(py, || {
+            let [left, right] = self.state().found()?;
+            let is_over = left.is_empty();
+            let batch = batch([("left", names_column(left)), ("right", names_column(right))])?;
+            Ok((!is_over).then_some(batch))
+        })?;
+        batch.map(|batch| PyRecordBatch::new(batch).into_pyarrow(py)).transpose()
     }
 }
 
 impl Meeting {
-    fn met<'py>(
-        &self,
-        py: Python<'py>,
-        work: impl FnOnce(&mut twinset::Meeting, &mut dyn FnMut(SetName, SetName)) -> PyResult<()> + Send,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let batches = py.detach(|| {
-            let (mut cut, mut result) = (Cut::new(["left", "right"], names_column), Ok(()));
-            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            work(&mut inner, &mut |left, right| {
-                if result.is_ok() {
-                    result = cut.push(named(left), &named(right));
-                }
-            })?;
-            result.and_then(|()| cut.finish())
-        })?;
-        batches.into_iter().map(|batch| PyRecordBatch::new(batch).into_pyarrow(py)).collect()
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The next candidates: the names of the left sets, and of the right ones.
+    fn found(&mut self) -> PyResult<[Vec<[u8; 16]>; 2]> {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        loop {
+            for (x, y) in self.candidates.iter_mut().flatten().take(CANDIDATES - left.len()) {
+                left.push(named(x));
+                right.push(named(y));
+            }
+            let Some((meetings, cards, row)) = &mut self.rows else { break };
+            if left.len() == CANDIDATES || *row == meetings.len().min(cards.len()) {
+                break;
+            }
+            let card = Card::read(cards.value(*row)).ok_or_else(|| failed("a card was damaged on its way"))?;
+            self.candidates = self.inner.take(meetings.value(*row).cast_unsigned(), card);
+            *row += 1;
+        }
+        Ok([left, right])
     }
 }
 

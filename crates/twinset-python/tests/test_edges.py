@@ -1,5 +1,6 @@
 """What makes no sense is refused in clear words, and what is odd has a defined meaning."""
 
+import io
 import os
 import pathlib
 import pickle
@@ -13,11 +14,13 @@ from fractions import Fraction
 
 import numpy
 import pandas
+import polars
 import pyarrow
 import pytest
 import twinset
 
 NEAR = ["one two three four", "one two three five"]
+FLOATS = [pyarrow.float16(), pyarrow.float32(), pyarrow.float64()]
 
 
 @pytest.mark.parametrize("threshold", [0.6, "0.6", "3/5", Fraction(3, 5), Decimal("0.6"), numpy.float64(0.6), numpy.float32(0.6)])
@@ -47,7 +50,12 @@ def test_a_float_means_its_shortest_decimal(threshold):
         ([{"text": "a"}, {"text": 7}], {"threshold": 0.8}, TypeError, "value 1 must be str"),
         ({"x": "a b", "y": "a c"}, {"threshold": 0.8}, TypeError, "a dictionary has columns"),
         ({"id": ["x", None], "text": NEAR}, {"threshold": 0.8}, ValueError, "some have no name"),
+        ({"id": [1.5, float("nan")], "text": NEAR}, {"threshold": 0.8}, ValueError, "some have no name"),
+        (pyarrow.table({"id": [1.5, float("nan")], "text": NEAR}), {"threshold": 0.8}, ValueError, "some have no name"),
+        (polars.DataFrame({"id": [float("nan"), 2], "text": NEAR}), {"threshold": 0.8}, ValueError, "some have no name"),
         ({"id": [b"x", b"y"], "text": NEAR}, {"threshold": 0.8}, TypeError, "holds bytes"),
+        (pyarrow.table({"text": pyarrow.array([b"ab", b"ab"], pyarrow.binary(2))}), {"threshold": 0.8}, TypeError, "holds bytes"),
+        (pyarrow.array([b"ab", b"ab"]).dictionary_encode(), {"threshold": 0.8}, TypeError, "holds bytes"),
         (pyarrow.table([NEAR, NEAR], names=["text", "text"]), {"threshold": 0.8}, ValueError, "two columns"),
         ("-", {"threshold": 0.8}, ValueError, "standard input"),
         (NEAR, {"threshold": 0.8, "output": "-"}, ValueError, "standard output"),
@@ -81,6 +89,11 @@ def test_missing_texts_are_empty():
         pyarrow.array(["a b", None, "a b", None]),
         ["a b", pandas.NA, "a b", numpy.float32("nan")],
         [{"text": "a b"}, {"text": None}, {"text": "a b"}, {"other": 1}],
+        {"text": [1.5, None, 1.5, float("nan")]},
+        *(pyarrow.table({"text": pyarrow.array([1.5, float("nan"), 1.5, None], kind)}) for kind in FLOATS),
+        pyarrow.array([1.5, float("nan"), 1.5, None]).dictionary_encode(),
+        polars.DataFrame({"text": [1.5, float("nan"), 1.5, None]}),
+        polars.Series([1.5, float("nan"), 1.5, None], dtype=polars.Float32),
     ):
         assert twinset.join(data, threshold=1).to_pydict() == {"left": [0], "right": [2], "similarity": [1.0]}
         assert twinset.join(data, threshold=1, empty=True).num_rows == 2
@@ -119,16 +132,24 @@ def test_errors_can_be_sent_to_another_process():
     assert str(pickle.loads(pickle.dumps(twinset.TwinsetError("so")))) == "so"
 
 
-def test_large_offsets():
-    # Texts that begin after the second gigabyte of a buffer that is mostly not there.
+@pytest.mark.parametrize("first", [1 << 31, 1 << 32])
+def test_large_offsets(first):
+    # Texts that begin after the second or the fourth gigabyte of a buffer that is mostly not there.
     import mmap
 
-    size, texts = (1 << 31) + 64, "".join(NEAR).encode()
-    buffer = mmap.mmap(-1, size)
-    buffer[1 << 31 : (1 << 31) + len(texts)] = texts
-    offsets = numpy.array([1 << 31, (1 << 31) + len(NEAR[0]), (1 << 31) + len(texts)], numpy.int64)
+    texts = "".join(NEAR).encode()
+    buffer = mmap.mmap(-1, first + 64)
+    buffer[first : first + len(texts)] = texts
+    offsets = numpy.array([first, first + len(NEAR[0]), first + len(texts)], numpy.int64)
     column = pyarrow.Array.from_buffers(pyarrow.large_string(), 2, [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(buffer)])
     assert twinset.join(column, threshold=0.6).num_rows == 1
+
+
+def test_large_texts_are_shown_in_batches():
+    # 91 pairs with two texts of a megabyte each: batches that are many times as large could not be told any more.
+    pairs = twinset.join(["x" * (1 << 20)] * 14, threshold=1, show="text")
+    texts = pairs.column("left_text")
+    assert len(texts) == 91 and texts.num_chunks > 2 and max(chunk.nbytes for chunk in texts.chunks) < 33 << 20
 
 
 def test_columns_stay_as_they_are():
@@ -198,8 +219,6 @@ def test_a_call_works_after_a_fork():
 
 
 def test_results_are_given_on():
-    import polars
-
     found = twinset.dedup([*NEAR, "six"], threshold=0.6)
     assert polars.DataFrame(found.kept)["text"].to_list() == [NEAR[0], "six"]
     assert polars.DataFrame(found)["text"].to_list() == [NEAR[0], "six"]
@@ -221,11 +240,97 @@ def test_files_are_written_where_asked(tmp_path):
     assert (tmp_path / "pairs.csv").read_text().splitlines()[0] == "left,right,similarity"
 
 
+def test_files_of_what_was_removed(tmp_path):
+    source = tmp_path / "docs.txt"
+    source.write_text("\n".join([*NEAR, "six"]) + "\n")
+    twinset.dedup(source, threshold=0.6, output=tmp_path / "kept.txt", removed=tmp_path / "removed.txt")
+    assert (tmp_path / "removed.txt").read_text() == f"{NEAR[1]}\n"
+    for data, settings, words in [
+        (source, {"removed": tmp_path / "gone.txt"}, "too, by output="),
+        (source, {"groups": tmp_path / "groups.csv"}, "groups= is asked of the command alone"),
+        (NEAR, {"groups": tmp_path / "groups.csv"}, "groups= is asked of the command alone"),
+        (NEAR, {"count": True}, "count= is asked of the command alone"),
+        (NEAR, {"removed": tmp_path / "gone.txt"}, "returned, and not written"),
+        (NEAR, {"output": tmp_path / "kept.txt"}, "returned, and not written"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            twinset.dedup(data, threshold=0.6, **settings)
+    assert not (tmp_path / "gone.txt").exists() and not (tmp_path / "groups.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ("a", "c"),
+        (["a", "c"],),
+        (["a"], ("c",)),
+        ({"a", "c"},),
+        (iter("ac"),),
+        (pandas.Series(["a", "c"]),),
+        (polars.Series(["a", "c"]),),
+        (pyarrow.array(["a", "c"]),),
+        (pyarrow.chunked_array([["a"], ["c"]]),),
+        (numpy.array(["a", "c"]),),
+    ],
+    ids=lambda ids: " ".join(type(one).__name__ for one in ids),
+)
+def test_whatever_holds_ids_names_records_to_remove(tmp_path, ids):
+    index = twinset.Index.create(tmp_path / "index")
+    index.add({"id": ["a", "b", "c"], "text": ["one", "two", "three"]})
+    index.remove(*ids)
+    assert index.query(["one", "two", "three"], threshold=1).column("id").to_pylist() == ["b"]
+
+
+def test_what_names_no_record_is_not_removed(tmp_path):
+    index = twinset.Index.create(tmp_path / "index")
+    index.add({"id": [1.0, 2.0], "text": ["one", "two"]})
+    index.remove([])
+    for ids, error, words in [
+        (None, ValueError, "names no record"),
+        ([1, float("nan")], ValueError, "id 1 is nan"),
+        (pandas.DataFrame({"id": [1]}), TypeError, "give the column"),
+        ({"id": [1]}, TypeError, "give the column"),
+        ([[1]], TypeError, "must be a text or a number"),
+        (b"1", TypeError, "must be a text or a number"),
+    ]:
+        with pytest.raises(error, match=words):
+            index.remove(ids)
+    assert len(index) == 2
+    index.remove(pandas.Series([1.0, 2.0]))
+    assert len(index) == 0
+
+
 def test_progress_is_shown_when_asked(capfd):
     twinset.join(NEAR, threshold=0.6)
     assert capfd.readouterr().err == ""
     twinset.join(NEAR, threshold=0.6, progress=True)
     assert "1 pair" in capfd.readouterr().err
+
+
+def test_progress_is_shown_where_python_shows_errors(monkeypatch):
+    # As a notebook does, which is no terminal.
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    twinset.join(NEAR, threshold=0.6, progress=True)
+    lines = shown.getvalue().split("\r")
+    assert any(line.startswith("join") and "%" in line for line in lines), lines
+    assert lines[-1].startswith("2 records") and "1 pair" in lines[-1]
+    # Words that nobody can see are no reason to fail.
+    for nowhere in (None, open(os.devnull)):
+        monkeypatch.setattr(sys, "stderr", nowhere)
+        assert twinset.join(NEAR, threshold=0.6, progress=True).num_rows == 1
+
+
+def test_spark_is_imported_when_it_is_asked_for():
+    asked = "import sys, twinset; assert 'pyspark' not in sys.modules; print(twinset.spark.dedup.__name__)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    assert done.stdout == "dedup\n", done.stderr
+    for asked in ("import twinset; twinset.spark", "import twinset.spark", "from twinset import spark"):
+        without = f"import sys; sys.modules['pyspark'] = None; {asked}"
+        done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
+        assert done.returncode == 1 and "pip install pyspark" in done.stderr.splitlines()[-1]
+    with pytest.raises(AttributeError, match="no attribute 'sparks'"):
+        twinset.sparks
 
 
 MEMORY = """

@@ -131,7 +131,7 @@ def test_two_collections(docs, records):
     assert not {pair[0] for pair in found} & set(kept)
 
 
-def test_representatives_of_two_collections():
+def test_representatives_of_two_collections(tmp_path):
     against = ["zz", "one two three four"]
     groups = twinset.dedup(["q", "r r", "r r", "one two three four"], against=against, threshold=0.5).groups
     assert groups.select(["record", "representative", "against"]).to_pylist() == [
@@ -142,6 +142,16 @@ def test_representatives_of_two_collections():
     ]
     named = twinset.dedup(["one", "two"], against={"id": ["x"], "text": ["two"]}, threshold=0.5).groups
     assert named.column("representative").to_pylist() == ["0", "x"]
+    # Records of files are their lines, from 1; those of a list are positions, from 0.
+    (tmp_path / "own.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "other.txt").write_text("zz\ntwo\n")
+    for other, representative in [(["zz", "two"], "1"), (tmp_path / "other.txt", "2"), ({"id": [7, 8], "text": ["zz", "two"]}, "8")]:
+        groups = twinset.dedup(tmp_path / "own.txt", against=other, threshold=0.5).groups
+        assert groups.select(["record", "representative", "against"]).to_pylist() == [
+            {"record": "1", "representative": "1", "against": False},
+            {"record": "2", "representative": representative, "against": True},
+            {"record": "3", "representative": "3", "against": False},
+        ]
 
 
 def test_several_files(docs, records, tmp_path):

@@ -12,7 +12,7 @@ from twinset import _settings
 OWN = {"help", "quiet", "json"}
 FUNCTIONS = {
     "join": ("JoinSettings", set()),
-    "dedup": ("DedupSettings", {"against", "groups", "removed", "count", "stream", "window"}),
+    "dedup": ("DedupSettings", {"against", "groups", "count", "stream", "window"}),
     "explain": ("ExplainSettings", set()),
     "tune": ("TuneSettings", {"truth"}),
     "sketch": ("SketchSettings", {"output"}),

@@ -1,6 +1,7 @@
 """On a cluster of Spark, joins and groups are those of the command."""
 
 import csv
+import doctest
 import functools
 import io
 import json
@@ -162,7 +163,7 @@ def test_identical_records_meet_once(spark, twins, monkeypatch):
     rows = [{"id": at, "text": "page not found"} for at in range(3000)] + [{"id": 3000, "text": "the page was not found"}]
     search = twins._Search([frame(spark, rows)], {"threshold": 0.5})
     # There are two sets, so nothing is crowded.
-    assert not search.shuffle.crowded and search._each(twins._shuffle.cards, "meeting long, card binary", search.shuffle).count() < 10
+    assert not search.shuffle.parts and search._each(twins._shuffle.cards, "meeting long, card binary", search.shuffle).count() < 10
     assert [row.id for row in twins.dedup(frame(spark, rows), threshold=0.5).kept.collect()] == [0]
 
 
@@ -187,11 +188,29 @@ def test_a_long_chain_is_one_group(spark, twins, monkeypatch):
     found.unpersist()
 
 
-def test_crowded_tokens_are_split(spark, twins, collection, monkeypatch):
+def largest_meeting(twins, records, settings):
+    """How many cards meet, at most."""
+    search = twins._Search([records], settings)
+    cards = search._each(twins._shuffle.cards, "meeting long, card binary", search.shuffle)
+    return max(row["count"] for row in cards.groupBy("meeting").count().collect())
+
+
+@pytest.mark.parametrize("frequent", [100_000, 2])
+def test_crowded_tokens_are_split(spark, twins, collection, monkeypatch, frequent):
     path, rows = collection
-    # Every meeting of more than 20 sets is split.
+    records = frame(spark, rows)
+    assert largest_meeting(twins, records, {"threshold": 0.4}) > 30
+    # Every meeting of more than 5 sets is split, and two parts of about 5 meet; also where fewer tokens count as frequent than are crowded.
+    monkeypatch.setattr(twins, "CROWD", 5)
+    monkeypatch.setattr(twins, "FREQUENT", frequent)
+    assert largest_meeting(twins, records, {"threshold": 0.4}) < 30
+    assert as_printed(twins.join(records, threshold=0.4).collect()) == printed(command("join", path, "--threshold", 0.4))
+
+
+def test_split_meetings_find_all_pairs(spark, twins, collection, monkeypatch):
+    path, rows = collection
     monkeypatch.setattr(twins, "CROWD", 20)
-    for settings in [{"threshold": 0.4}, {"threshold": 6, "measure": "hamming"}, {"threshold": 5, "measure": "overlap"}]:
+    for settings in [{"threshold": 6, "measure": "hamming"}, {"threshold": 5, "measure": "overlap"}]:
         pairs = twins.join(frame(spark, rows), **settings)
         assert as_printed(pairs.collect()) == printed(command("join", path, *flags(settings)))
 
@@ -247,8 +266,19 @@ def test_what_makes_no_sense_is_refused(spark, twins):
         twins.join(texts, lists, threshold=0.8)
     with pytest.raises(ValueError, match="permutations"):
         twins.sketch(texts, permutations=0)
-    with pytest.raises(Exception, match="records without an id"):
-        twins.join(spark.createDataFrame([(None, "a b"), (2, "a b")], "id long, text string"), threshold=0.8).collect()
+    without = spark.createDataFrame([(None, "a b"), (2, "a b")], "id long, text string")
+    twice = spark.createDataFrame([(1, "same"), (5, "same"), (5, "other")], "id long, text string")
+    for records, words in [(without, "records without an id"), (twice, "the id 5 names 2 records")]:
+        for call in (twins.join, twins.dedup, functools.partial(twins.join, texts)):
+            with pytest.raises(ValueError, match=words):
+                call(records, threshold=0.8)
+    # Two collections may name records alike.
+    assert twins.join(texts, texts, threshold=0.8).count() == 2
+
+
+def test_docstrings_tell_what_happens(spark, twins):
+    done = doctest.testmod(twins, extraglobs={"spark": spark})
+    assert done.attempted > 4 and not done.failed
 
 
 @is_full
@@ -264,8 +294,9 @@ def test_what_a_document_of_500_words_shuffles(cluster, spark, twins, tmp_path, 
         before = cluster.shuffled()
         pairs = twins.join(docs, threshold=0.8, **settings).collect()
         assert as_printed(pairs) == printed(command("join", path, "--threshold", 0.8, *flags(settings)))
+        shuffled = (cluster.shuffled() - before) / len(rows)
         with capsys.disabled():
-            print(f"\n{settings}: {(cluster.shuffled() - before) / len(rows) / 1e3:.1f} kB shuffled per document of 500 words", end="")
+            print(f"\n| {settings} | {shuffled / 1e3:.1f} kB | {shuffled * 1e8 / 1e12:.2g} TB |", end="")
 
 
 @is_full
@@ -291,8 +322,7 @@ def test_two_hundred_thousand_records_also_when_a_worker_dies(cluster, spark, tw
         pairs = twins.join(part, threshold=0.8).collect()
         seconds, after = time.monotonic() - begin, cluster.shuffled()
         with capsys.disabled():
-            told = f"{seconds:.1f} s, {(after - before) / 1e6:.1f} MB shuffled, {len(pairs)} pairs"
-            print(f"\n{len(rows) // share} records: {told}", end="")
+            print(f"\n| {len(rows) // share:,} | {seconds:.1f} | {(after - before) / 1e6:.1f} MB | {len(pairs):,} |", end="")
         before = after
     assert as_printed(pairs) == expected
     found = twins.dedup(docs, threshold=0.8)

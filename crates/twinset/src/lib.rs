@@ -19,7 +19,7 @@ pub use model::*;
 pub use pipeline::{
     Deduped, Records, count, count_estimates, dedup, dedup_joined, join, join_within, nearest, tokenize, verify,
 };
-pub use shuffle::{Card, Meeting, SetName, Shuffle, Tally, TokenOrder};
+pub use shuffle::{Candidates, Card, Meeting, SetName, Shuffle, Tally, TokenOrder};
 pub use sketch::{
     EstimateOptions, Interval, Intervals, LabelOptions, Labeler, Method, agreement, count_error, error_bound,
     found_by_agreement, found_by_labels, label_length, lowest_estimate, same_beginning, synopsis_size, trees_for,

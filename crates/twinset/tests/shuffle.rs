@@ -32,10 +32,10 @@ fn shuffled(texts: &[String], left: Option<usize>, shuffle: &Shuffle, order: &To
     let (mut meeting, mut met) = (Meeting::new(shuffle), BTreeSet::new());
     for (number, cards) in meetings {
         for card in cards {
-            meeting.take(number, Card::read(&card).unwrap(), |x, y| _ = met.insert((x, y)));
+            met.extend(meeting.take(number, Card::read(&card).unwrap()).into_iter().flatten());
         }
     }
-    meeting.finish(|x, y| _ = met.insert((x, y)));
+    met.extend(meeting.finish());
     let is_ordered = shuffle.measure() == Measure::Containment;
     let mut rows = BTreeSet::new();
     let mut expand = |x: SetName, y: SetName, value: f64| {

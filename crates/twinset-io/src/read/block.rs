@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::StringArray;
+use arrow_array::StringViewArray;
 
 use super::delimited::Rows;
 use super::fields::Fields;
@@ -51,7 +51,7 @@ pub(super) enum Payload {
     /// Rows of a csv file.
     Rows(Rows),
     /// Columns of a parquet file.
-    Columns(Vec<StringArray>),
+    Columns(Vec<StringViewArray>),
     /// Web pages.
     Pages(Vec<Page>),
     /// Web pages in an archive.

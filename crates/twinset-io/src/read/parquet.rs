@@ -1,6 +1,7 @@
 //! Columns of a parquet file, or of a table in memory, as text.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use arrow_array::types::{
     ArrowPrimitiveType, ArrowTimestampType, Float32Type, Float64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringViewArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
@@ -102,7 +103,7 @@ fn open_unguarded(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, 
 
 impl Batches {
     /// The next rows, column by column; `None` at the end.
-    pub(super) fn next_block(&mut self) -> Option<Result<Vec<StringArray>, String>> {
+    pub(super) fn next_block(&mut self) -> Option<Result<Vec<StringViewArray>, String>> {
         let Some(next) = guarded(|| self.inner.next()) else { return Some(Err(DAMAGED.to_owned())) };
         let batch = next?.map_err(|error| error.to_string());
         let check = match &self.inner {
@@ -114,34 +115,28 @@ impl Batches {
 }
 
 /// A column of a table in memory as texts. Lists are tokens, each on a line of its own, and what separates tokens cannot be part of one.
-pub fn texts_of(column: &ArrayRef) -> Result<StringArray, String> {
+pub fn texts_of(column: &ArrayRef) -> Result<StringViewArray, String> {
     if is_list(column.data_type()) { lines(column, Some("a token has a line break in it")) } else { as_text(column) }
 }
 
-/// A column as strings: nulls are empty, numbers and dates are written out.
-pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
-    // Offsets may be too large for a smaller kind of array, although this part of the texts is not.
-    if let Some(texts) = column.as_string_opt::<i64>() {
-        return Ok(texts.iter().collect());
-    }
+/// A column as strings: nulls and NaN are missing, numbers and dates are written out. Texts stay where they are.
+pub(super) fn as_text(column: &ArrayRef) -> Result<StringViewArray, String> {
+    let cast = |kind: &DataType| arrow_cast::cast(column, kind).map_err(|error| error.to_string());
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let is_cast = match column.data_type() {
-        DataType::Dictionary(_, values) => is_text(values),
-        kind => is_text(kind),
-    };
-    if is_cast {
-        let cast = arrow_cast::cast(column, &DataType::Utf8).map_err(|error| error.to_string())?;
-        if let Some(strings) = cast.as_any().downcast_ref::<StringArray>() {
-            return Ok(strings.clone());
-        }
-    }
-    if is_list(column.data_type()) {
-        return lines(column, None);
-    }
-    // Large floating-point numbers are written out, as in other files.
     match column.data_type() {
-        DataType::Float64 => return Ok(numbers(column.as_primitive::<Float64Type>())),
-        DataType::Float32 => return Ok(numbers(column.as_primitive::<Float32Type>())),
+        // Views do not reach as far as these texts may lie, so that they are copied.
+        DataType::LargeUtf8 if column.as_string::<i64>().values().len() >= u32::MAX as usize => {
+            return Ok(column.as_string::<i64>().iter().collect());
+        }
+        DataType::Dictionary(_, values) if !is_text(values) => return as_text(&cast(values)?),
+        kind if is_text(kind) || matches!(kind, DataType::Dictionary(..)) => {
+            return Ok(cast(&DataType::Utf8View)?.as_string_view().clone());
+        }
+        kind if is_list(kind) => return lines(column, None),
+        // Large floating-point numbers are written out, as in other files.
+        DataType::Float64 => return Ok(numbers(column.as_primitive::<Float64Type>(), |number| number.is_nan())),
+        DataType::Float32 => return Ok(numbers(column.as_primitive::<Float32Type>(), |number| number.is_nan())),
+        DataType::Float16 => return as_text(&cast(&DataType::Float32)?),
         _ => {}
     }
     let column = &without_zone(column);
@@ -152,7 +147,7 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringArray, String> {
 }
 
 /// Each list as lines, one for each item. Items with line breaks may be refused.
-fn lines(column: &ArrayRef, refused: Option<&str>) -> Result<StringArray, String> {
+fn lines(column: &ArrayRef, refused: Option<&str>) -> Result<StringViewArray, String> {
     let list = |row: usize| match column.data_type() {
         DataType::LargeList(_) => column.as_list::<i64>().value(row),
         DataType::FixedSizeList(..) => column.as_fixed_size_list().value(row),
@@ -172,8 +167,12 @@ fn lines(column: &ArrayRef, refused: Option<&str>) -> Result<StringArray, String
     (0..column.len()).map(text).collect()
 }
 
-fn numbers<T: ArrowPrimitiveType<Native: std::fmt::Display>>(column: &PrimitiveArray<T>) -> StringArray {
-    column.iter().map(|number| number.map(|number| number.to_string())).collect()
+/// Floating-point numbers; what is none of them is missing.
+fn numbers<T: ArrowPrimitiveType<Native: Display>>(
+    column: &PrimitiveArray<T>,
+    is_none: fn(&T::Native) -> bool,
+) -> StringViewArray {
+    column.iter().map(|number| number.filter(|number| !is_none(number)).map(|number| number.to_string())).collect()
 }
 
 /// Points in time are written in UTC, whatever zone they are to be shown in.
@@ -190,13 +189,13 @@ fn without_zone(column: &ArrayRef) -> ArrayRef {
     }
 }
 
-pub(super) fn parse<'a>(columns: &'a [StringArray], first_line: u64, fields: &Fields, largest: u64) -> Parsed<'a> {
+pub(super) fn parse<'a>(columns: &'a [StringViewArray], first_line: u64, fields: &Fields, largest: u64) -> Parsed<'a> {
     let rows = columns.first().map_or(0, Array::len);
     let mut texts: Vec<Cow<'a, str>> = Vec::new();
     (0..rows)
         .map(|row| {
             texts.clear();
-            let value = |column: &'a StringArray| if column.is_null(row) { "" } else { column.value(row) };
+            let value = |column: &'a StringViewArray| if column.is_null(row) { "" } else { column.value(row) };
             texts.extend(columns.iter().map(|column| Cow::Borrowed(value(column))));
             let line = first_line + row as u64;
             if texts.iter().map(|text| text.len() as u64).sum::<u64>() > largest {
@@ -205,4 +204,25 @@ pub(super) fn parse<'a>(columns: &'a [StringArray], first_line: u64, fields: &Fi
             fields.record(&texts, line)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{DictionaryArray, Int32Array, LargeStringArray};
+
+    use super::*;
+
+    /// Together they have more than the two gigabytes that offsets of 32 bits reach.
+    #[test]
+    fn many_large_texts_stay_where_they_are() {
+        let text = "x".repeat((1 << 20) + 1);
+        let values = Arc::new(LargeStringArray::from_iter_values([&text]));
+        let column: ArrayRef = Arc::new(DictionaryArray::new(Int32Array::from(vec![0; ROWS]), values));
+        let texts = as_text(&column).unwrap();
+        let again = as_text(&(Arc::new(texts.clone()) as ArrayRef)).unwrap();
+        for texts in [texts, again] {
+            assert_eq!((texts.len(), texts.value(ROWS - 1)), (ROWS, text.as_str()));
+            assert!(texts.get_buffer_memory_size() < 8 << 20, "they are not copied");
+        }
+    }
 }

@@ -48,6 +48,8 @@ enum Writer {
 
 /// Rows that are put into columns at a time.
 const ROWS: usize = 1 << 16;
+/// Bytes of their texts, from which on there are fewer rows: a column holds no more than two gigabytes at a time.
+const LARGE: usize = 64 << 20;
 
 /// Writes columns.
 struct ColumnWriter {
@@ -55,6 +57,8 @@ struct ColumnWriter {
     schema: Arc<Schema>,
     builders: Vec<Builder>,
     rows: usize,
+    /// Of the texts in these rows.
+    bytes: usize,
 }
 
 enum ColumnTarget {
@@ -175,24 +179,27 @@ impl ColumnWriter {
         let fields: Vec<Field> = columns.iter().map(|(name, own)| Field::new(name, kind(own), false)).collect();
         let schema = Arc::new(Schema::new(fields));
         let builders = columns.iter().map(|&(_, kind)| Builder::new(kind)).collect();
-        Ok(Self { target: target(&schema)?, schema, builders, rows: 0 })
+        Ok(Self { target: target(&schema)?, schema, builders, rows: 0, bytes: 0 })
     }
 
     fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
         for (builder, value) in self.builders.iter_mut().zip(values) {
             match (builder, value) {
-                (Builder::Text(builder), Value::Text(text)) => builder.append_value(text),
+                (Builder::Text(builder), Value::Text(text)) => {
+                    builder.append_value(text);
+                    self.bytes += text.len();
+                }
                 (Builder::Real(builder), Value::Real(number)) => builder.append_value(*number),
                 (Builder::Whole(builder), Value::Whole(number)) => builder.append_value(*number as i64),
                 _ => unreachable!("a value is of its column's kind"),
             }
         }
         self.rows += 1;
-        if self.rows == ROWS { self.flush() } else { Ok(()) }
+        if self.rows == ROWS || self.bytes >= LARGE { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.rows = 0;
+        (self.rows, self.bytes) = (0, 0);
         let arrays: Vec<ArrayRef> = self.builders.iter_mut().map(Builder::finish).collect();
         let batch = RecordBatch::try_new(self.schema.clone(), arrays).expect("columns of one length and fitting kinds");
         match &mut self.target {

@@ -11,11 +11,12 @@ readers, datasets of Hugging Face, and paths of files, and return Arrow tables. 
 """
 
 import csv
+import importlib
 import io
 import json
 import os
 import tempfile
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +36,17 @@ from ._settings import (
 )
 from ._tables import Source, renamed
 from ._twinset import Place, TwinsetError, __version__
+
+if TYPE_CHECKING:
+    from . import spark as spark
+else:
+
+    def __getattr__(name: str) -> Any:
+        """`twinset.spark`, which is imported when it is asked for, as it needs PySpark."""
+        if name != "spark":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return importlib.import_module(".spark", __name__)
+
 
 __all__ = ["Deduplicated", "Index", "TwinsetError", "dedup", "explain", "join", "profile", "sketch", "tune"]
 
@@ -114,25 +126,31 @@ def dedup(
     >>> dedup(["one two three", "four"], against=["one two three"], threshold=0.8).kept.to_pydict()
     {'text': ['four']}
 
-    Those of files are written to a file: `dedup("docs.jsonl", threshold=0.8, output="kept.jsonl")`.
+    Those of files are written to a file: `dedup("docs.jsonl", threshold=0.8, output="kept.jsonl")`, and those that were left out to
+    the one that `removed=` names.
     """
     source, given = Source(data, settings), dict(settings)
+    for name in ("groups", "count", "stream", "window"):
+        if given.get(name) not in (None, False):
+            raise ValueError(f"{name}= is asked of the command alone: what is returned has all groups, and tells what is kept")
     given["groups"] = _words.Given(Place())
     other = None if against is None else Source(against, settings)
     if other is not None:
         given["against"] = _words.Given(other.word)
+    kept = removed = None
     if source.table is None:
-        given["count"] = not settings.get("output")
+        given["count"] = not given.get("output")
+        if given["count"] and given.get("removed"):
+            raise ValueError("records of files are written to two files, or to none: name that of the kept ones too, by output=")
         _, groups = _words.run(["dedup"], source.words, given, progress)
-        return Deduplicated(None, None, groups)
-    if settings.get("output"):
-        raise ValueError("rows of a table are returned, and not written: write what is kept to a file of your own")
-    given["removed"] = _words.Given(Place())
-    kept, groups, removed = _words.run(["dedup"], source.words, given, progress)
+    else:
+        if given.get("output") or given.get("removed"):
+            raise ValueError("rows of a table are returned, and not written: write what is kept or removed to a file of your own")
+        given["removed"] = _words.Given(Place())
+        kept, groups, removed = _words.run(["dedup"], source.words, given, progress)
     groups = renamed(groups, {"record": source})
-    if other is None:
-        return Deduplicated(kept, removed, renamed(groups, {"representative": source}))
-    return Deduplicated(kept, removed, _with_sides(groups, source, other))
+    groups = renamed(groups, {"representative": source}) if other is None else _with_sides(groups, source, other)
+    return Deduplicated(kept, removed, groups)
 
 
 def _with_sides(groups: pa.Table, own: Source, other: Source) -> pa.Table:
@@ -224,6 +242,15 @@ def profile(*sources: Path, progress: bool = False, **settings: Unpack[ProfileSe
 
     Sources are folders of csv and parquet files, SQLite files, databases by their addresses, and XML files. With `export=`
     a text.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     customers, orders = (pathlib.Path(folder, name) for name in ("customers.csv", "orders.csv"))
+    ...     _ = customers.write_text("id,name\\n" + "".join(f"{n},name{n}\\n" for n in range(100)))
+    ...     _ = orders.write_text("order,customer\\n" + "".join(f"{n},{n % 50}\\n" for n in range(100)))
+    ...     relations = profile(folder)
+    >>> relations.select(["kind", "left", "right"]).to_pylist()[0]
+    {'kind': 'foreign-key', 'left': 'orders.customer', 'right': 'customers.id'}
     """
     (relations,) = _words.run(["profile"], [_words.text(source) for source in sources], settings, progress)
     return relations

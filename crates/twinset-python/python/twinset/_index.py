@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from . import _twinset, _words
 from ._settings import AddSettings, CountSettings, CreateSettings, Data, IndexJoinSettings, Number, Path, QuerySettings
-from ._tables import Source, renamed
+from ._tables import Source, names_of, renamed
 
 
 class Index:
@@ -42,10 +42,10 @@ class Index:
         _words.run(["index", "add"], [self.path, *Source(data, settings).words], settings, progress)
 
     def remove(self, *ids: object) -> None:
-        """Takes records out."""
-        if len(ids) == 1 and isinstance(ids[0], (list, tuple)):
-            ids = tuple(ids[0])
-        _words.run(["index", "remove"], [self.path, *map(str, ids)], {})
+        """Takes records out: those of these ids, or of lists, columns and whatever else holds ids."""
+        named = [name for one in ids for name in names_of(one)]
+        if named:
+            _words.run(["index", "remove"], [self.path, *named], {})
 
     def query(
         self,

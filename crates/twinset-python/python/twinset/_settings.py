@@ -110,6 +110,7 @@ class DedupSettings(PairSettings, MethodSettings, TokenSettings, RecordSettings,
     same: str
     sketches: Path
     output: Path
+    removed: Path
     report: Path
     show: str | list[str]
     stats: Path

@@ -45,15 +45,15 @@ def meet(batches: Batches, shuffle: Shuffle) -> Batches:
     """From `meeting` and `card`, sorted by meetings of which all cards are there, to `left` and `right`: sets that may be a pair."""
     meeting = Meeting(shuffle)
     for rows in batches:
-        yield from meeting.take(rows["meeting"], rows["card"])
-    yield from meeting.finish()
+        meeting.take(rows["meeting"], rows["card"])
+        yield from _found(meeting)
+    meeting.finish()
+    yield from _found(meeting)
 
 
 def names(batches: Batches, shuffle: Shuffle) -> Batches:
     """The same rows with `set`, `twins`, `value`, `low` and `high` in place of `text`."""
     for rows in _small(batches):
-        if rows["id"].null_count:
-            raise ValueError("there are records without an id; each needs one")
         named = shuffle.names(rows["text"])
         kept = [name for name in rows.schema.names if name != "text"]
         columns = [*(rows[name] for name in kept), *named.columns]
@@ -76,6 +76,12 @@ def liken(batches: Batches, shuffle: Shuffle) -> Batches:
     for rows in batches:
         values = shuffle.liken(rows["left_tokens"], rows["right_tokens"])
         yield pa.RecordBatch.from_arrays([rows["left"], rows["right"], *values.columns], names=["left", "right", *values.schema.names])
+
+
+def _found(meeting: Meeting) -> Batches:
+    """What was found so far, which may be far more than the cards: one batch of it is there at a time."""
+    while (rows := meeting.found()) is not None:
+        yield rows
 
 
 def _small(batches: Batches) -> Batches:

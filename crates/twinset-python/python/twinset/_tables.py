@@ -57,7 +57,7 @@ class Source:
     def named(self, record: Any) -> str:
         """A record of the caller, as a command names it."""
         if self.table is None or self.ids is not None:
-            return str(int(record)) if isinstance(record, float) and record.is_integer() else str(record)
+            return _written(record)
         try:
             position = operator.index(record)
         except TypeError:
@@ -65,6 +65,27 @@ class Source:
         if not 0 <= position < self.table.num_rows:
             raise ValueError(f"there is no record {position}: positions are 0 to {self.table.num_rows - 1}")
         return str(position + 1)
+
+
+def names_of(ids: Any) -> list[str]:
+    """One id, or all that a list, a column or the like holds, as a command names them."""
+    if isinstance(ids, Mapping) or hasattr(ids, "columns"):
+        raise TypeError(f"a {type(ids).__name__} holds more than ids; give the column that does")
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        ids = [ids]
+    # Values of Arrow are what they hold.
+    values = [value.as_py() if isinstance(value, pa.Scalar) else value for value in ids]
+    for position, value in enumerate(values):
+        if _is_missing(value):
+            raise ValueError(f"id {position} is {value!r}, which names no record")
+        if not isinstance(value, str) and isinstance(value, Iterable):
+            raise TypeError(f"id {position} must be a text or a number, not {type(value).__name__}: {value!r:.80}")
+    return [_written(value) for value in values]
+
+
+def _written(record: Any) -> str:
+    """The id of a record as the command writes it."""
+    return str(int(record)) if isinstance(record, float) and record.is_integer() else str(record)
 
 
 def renamed(table: Any, sources: Mapping[str, Source]) -> Any:
@@ -118,13 +139,20 @@ def _checked(table: Any, id_name: str | None, text: Any) -> Any:
             tokens = kind.value_type
             if not any(test(tokens) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
                 raise TypeError(f"tokens must be str, and those of the column `{name}` are {tokens}")
-        elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        elif _are_bytes(kind.value_type if pa.types.is_dictionary(kind) else kind):
             raise TypeError(f"the column `{name}` holds bytes; decode them first")
     if id_name not in names:
         return None
-    if table.column(id_name).null_count:
+    ids = table.column(id_name)
+    is_nan = pa.types.is_floating(ids.type) and pc.any(pc.is_nan(ids.cast(pa.float64()))).as_py()
+    if ids.null_count or is_nan:
         raise ValueError(f"the column `{id_name}` names records, and some have no name")
-    return table.schema.field(id_name).type
+    return ids.type
+
+
+def _are_bytes(kind: Any) -> bool:
+    types = pa.types
+    return any(test(kind) for test in (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary))
 
 
 def _paths(data: Any) -> list[str]:

@@ -15,9 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession, Window
-from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DoubleType, StringType, StructField, StructType
+
+try:
+    from pyspark.sql import Column, DataFrame, SparkSession, Window
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, BinaryType, BooleanType, DoubleType, StringType, StructField, StructType
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"twinset.spark needs PySpark ({error}): `pip install pyspark`", name=error.name) from None
 
 from . import _shuffle, _words
 from . import sketch as _sketch
@@ -25,7 +29,7 @@ from ._twinset import Shuffle, TwinsetError
 
 __all__ = ["Deduplicated", "dedup", "join", "sketch"]
 
-#: So many frequent tokens are known to every task. All others count as rare.
+#: So many frequent tokens are known to every task, and more if more are in a crowd of records. All others count as rare.
 FREQUENT = 100_000
 #: More cards than these are not held by one task: what would be a larger meeting is split.
 CROWD = 50_000
@@ -41,7 +45,12 @@ def join(df: DataFrame, other: DataFrame | None = None, *, id: str = "id", text:
     """All pairs of records at or above a threshold, in one collection or between two: `left`, `right`, `similarity`.
 
     Distances (`measure="hamming"`) are called `distance`; estimates (`method="sketch"`) have `low` and `high` as well. In one
-    collection, `left` is the smaller id. Tokens are counted when this is called; pairs are looked for when they are needed.
+    collection, `left` is the smaller id. Ids are checked and tokens are counted when this is called; pairs are looked for when they
+    are needed.
+
+    >>> docs = spark.createDataFrame([(1, "the old bridge"), (2, "The old bridge!"), (3, "a new library")], "id long, text string")
+    >>> join(docs, threshold=0.8).collect()
+    [Row(left=1, right=2, similarity=1.0)]
     """
     collections = [_records(one, id, text) for one in ([df] if other is None else [df, other])]
     search = _Search(collections, settings)
@@ -81,6 +90,12 @@ def dedup(df: DataFrame, *, id: str = "id", text: str | None = None, keep: str =
     """A collection without its near duplicates: of all that pairs connect, one record is kept.
 
     `keep`: `"first"` (the one with the smallest id), `"longest"` (text), `"max:COLUMN"` or `"min:COLUMN"`. Ties go to the smaller id.
+
+    >>> docs = spark.createDataFrame([(1, "the old bridge"), (2, "The old bridge!"), (3, "a new library")], "id long, text string")
+    >>> found = dedup(docs, threshold=0.8)
+    >>> found.kept.orderBy("id").collect()
+    [Row(id=1, text='the old bridge'), Row(id=3, text='a new library')]
+    >>> found.unpersist()
     """
     if link != "any":
         raise ValueError("records on many machines are linked by all pairs: leave out link=, or use twinset.dedup")
@@ -134,6 +149,8 @@ class _Search:
         shuffle = Shuffle(_words.flags(settings), len(collections) == 2)
         self.measure, self.is_estimated = shuffle.values()
         self.is_distance = self.measure == "hamming"
+        for records in collections:
+            _check_ids(records)
         shuffle = self._ordered(shuffle)
         # Without the order of tokens, which is large, and not needed for this.
         self.plain = shuffle.salted(shuffle.salt)
@@ -149,10 +166,13 @@ class _Search:
             )
             counts = counts.groupBy("token").agg(F.sum("records").alias("records"), (F.min("low") != F.max("high")).alias("collides"))
             counts = counts.filter("records > 1").persist()
+            is_crowd = F.col("records") > CROWD
+            (totals,) = counts.agg(F.sum("records").alias("records"), F.sum(is_crowd.cast("long")).alias("crowds")).collect()
+            wanted = max(FREQUENT, totals.crowds or 0)
             # One task sorts them, so there must not be billions: no more than fifty times what is wanted occur so often.
-            total = counts.agg(F.sum("records").alias("records")).collect()[0].records or 0
-            counts_of_many = counts.filter(F.col("collides") | (F.col("records") >= total // (50 * FREQUENT)))
-            frequent = counts_of_many.orderBy(F.desc("collides"), F.desc("records"), "token").limit(FREQUENT).collect()
+            often = (totals.records or 0) // (50 * wanted)
+            counts_of_many = counts.filter(F.col("collides") | is_crowd | (F.col("records") >= often))
+            frequent = counts_of_many.orderBy(F.desc("collides"), F.desc("records"), "token").limit(wanted).collect()
             counts.unpersist()
             if not any(row.collides for row in frequent):
                 crowded = [(row.token, 2) for row in frequent if row.records > CROWD]
@@ -161,7 +181,7 @@ class _Search:
 
     def _split(self, shuffle: Shuffle) -> Shuffle:
         """The join with meetings split that are crowded indeed."""
-        if not shuffle.crowded and not self.is_distance:
+        if not shuffle.parts and not self.is_distance:
             return shuffle
         counts = self._each(_shuffle.crowds, "token long", shuffle).groupBy("token").count()
         crowds = counts.filter(F.col("count") > CROWD).collect()
@@ -222,6 +242,14 @@ def _records(df: DataFrame, id: str, text: str | None, **more: Column) -> DataFr
         raise TypeError(f"the column `{text}` is a {kind.simpleString()}; texts are string, and lists of tokens array<string>")
     columns = {"id": _column(id), "text": _column(text), **more}
     return df.select(*(column.alias(name) for name, column in columns.items()))
+
+
+def _check_ids(records: DataFrame) -> None:
+    """Every record has an id of its own."""
+    for row in records.groupBy("id").count().filter("id is null or count > 1").take(1):
+        if row["id"] is None:
+            raise ValueError("there are records without an id; each needs one")
+        raise ValueError(f"the id {row['id']!r} names {row['count']} records; each needs one of its own")
 
 
 def _preference(df: DataFrame, keep: str, text: str | None) -> Column:

@@ -5,7 +5,7 @@ use crate::model::{Bounds, Collections, Side};
 use super::card::Card;
 use super::{SetName, Shuffle};
 
-/// Takes cards in the order of their meetings, and tells which sets may be pairs. It holds the cards of one meeting at a time.
+/// Takes cards in the order of their meetings, and holds those of one meeting at a time.
 pub struct Meeting {
     bounds: Bounds,
     collections: Collections,
@@ -19,47 +19,109 @@ impl Meeting {
         Self { bounds: shuffle.bounds, collections: shuffle.collections, current: None, cards: Vec::new() }
     }
 
-    /// Takes a card. If it is the first of another meeting, `found` is called for the sets of the one before.
-    pub fn take(&mut self, meeting: u64, card: Card<'static>, found: impl FnMut(SetName, SetName)) {
-        if self.current != Some(meeting) {
-            self.finish(found);
-            self.current = Some(meeting);
-        }
+    /// Takes a card. If it is the first of another meeting, gives the candidates of the one before.
+    pub fn take(&mut self, meeting: u64, card: Card<'static>) -> Option<Candidates> {
+        let ended = match self.current.replace(meeting) {
+            Some(current) if current != meeting => Some(self.finish()),
+            _ => None,
+        };
         self.cards.push(card);
+        ended
     }
 
-    /// Calls `found` for the sets of the last meeting.
-    pub fn finish(&mut self, mut found: impl FnMut(SetName, SetName)) {
+    /// The candidates of the last meeting.
+    pub fn finish(&mut self) -> Candidates {
         let mut cards = std::mem::take(&mut self.cards);
         cards.sort_unstable_by_key(|card| (card.token, card.size, card.set, card.side as u8));
         cards.dedup_by_key(|card| (card.token, card.set, card.side as u8));
-        for cards in cards.chunk_by(|a, b| a.token == b.token) {
-            self.compare(cards, &mut found);
+        Candidates {
+            bounds: self.bounds,
+            collections: self.collections,
+            cards,
+            next: 0,
+            end: 0,
+            in_parts: false,
+            indexed: Vec::new(),
+            probe: 0,
+            position: 0,
         }
     }
+}
 
-    /// The cards of one token, in order of size.
-    fn compare(&self, cards: &[Card<'_>], found: &mut impl FnMut(SetName, SetName)) {
-        let indexed: Vec<&Card<'_>> = cards.iter().filter(|card| card.is_indexed).collect();
-        let in_parts = cards.iter().any(|card| card.part != cards[0].part);
-        for x in cards.iter().filter(|card| card.probes) {
-            let shortest = *self.bounds.partner_sizes(x.size, x.side).start();
-            let first = indexed.partition_point(|card| card.size < shortest);
-            for y in &indexed[first..] {
-                if (y.size, y.set) >= (x.size, x.set) {
-                    break;
-                }
-                let is_asked = match self.collections {
-                    Collections::One => true,
-                    Collections::Two => x.side != y.side,
-                };
-                if is_asked && !(in_parts && x.part == y.part) && self.may_be_pair(x, y) {
-                    match self.collections {
-                        Collections::Two if x.side == Side::Right => found(y.set, x.set),
-                        Collections::Two => found(x.set, y.set),
-                        Collections::One => found(x.set.min(y.set), x.set.max(y.set)),
-                    }
-                }
+/// The sets of a meeting that may be pairs, found one by one: there can be as many as the square of its cards.
+pub struct Candidates {
+    bounds: Bounds,
+    collections: Collections,
+    /// In order of tokens, those of a token in order of size.
+    cards: Vec<Card<'static>>,
+    /// The first card that has not looked for others yet.
+    next: usize,
+    /// Where the cards of the current token end.
+    end: usize,
+    /// Whether the current token's sets come in parts, of which two meet here.
+    in_parts: bool,
+    /// Which cards of the current token are indexed.
+    indexed: Vec<usize>,
+    /// The card that looks for others, and how far among the indexed ones it has come.
+    probe: usize,
+    position: usize,
+}
+
+impl Iterator for Candidates {
+    type Item = (SetName, SetName);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(found) = self.next_of_probe() {
+                return Some(found);
+            }
+            self.turn()?;
+        }
+    }
+}
+
+impl Candidates {
+    /// The next candidate of the card that looks for others.
+    fn next_of_probe(&mut self) -> Option<(SetName, SetName)> {
+        while let Some(&indexed) = self.indexed.get(self.position) {
+            let (x, y) = (&self.cards[self.probe], &self.cards[indexed]);
+            if (y.size, y.set) >= (x.size, x.set) {
+                return None;
+            }
+            self.position += 1;
+            let is_asked = match self.collections {
+                Collections::One => true,
+                Collections::Two => x.side != y.side,
+            };
+            if is_asked && !(self.in_parts && x.part == y.part) && self.may_be_pair(x, y) {
+                return Some(match self.collections {
+                    Collections::Two if x.side == Side::Right => (y.set, x.set),
+                    Collections::Two => (x.set, y.set),
+                    Collections::One => (x.set.min(y.set), x.set.max(y.set)),
+                });
+            }
+        }
+        None
+    }
+
+    /// Turns to the next card that looks for others, which may be one of another token; `None` if there is none.
+    fn turn(&mut self) -> Option<()> {
+        loop {
+            let card = self.cards.get(self.next)?;
+            if self.next == self.end {
+                let cards = self.cards[self.end..].iter().take_while(|other| other.token == card.token);
+                self.in_parts = cards.clone().any(|other| other.part != card.part);
+                self.indexed.clear();
+                self.indexed
+                    .extend((self.end..).zip(cards.clone()).filter(|(_, card)| card.is_indexed).map(|(at, _)| at));
+                self.end += cards.count();
+            }
+            self.probe = self.next;
+            self.next += 1;
+            if card.probes {
+                let shortest = *self.bounds.partner_sizes(card.size, card.side).start();
+                self.position = self.indexed.partition_point(|&indexed| self.cards[indexed].size < shortest);
+                return Some(());
             }
         }
     }

@@ -13,7 +13,7 @@ mod order;
 mod tally;
 
 pub use card::Card;
-pub use meeting::Meeting;
+pub use meeting::{Candidates, Meeting};
 pub use order::TokenOrder;
 pub use tally::Tally;
 
