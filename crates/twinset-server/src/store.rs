@@ -134,6 +134,24 @@ impl Store {
     }
 }
 
+#[cfg(test)]
+impl Store {
+    /// Lets everyone who reads panic, or no more.
+    pub(crate) fn fail_readers(&self, fail: bool) {
+        if !fail {
+            return self.readers.clear_poison();
+        }
+        let panicked = std::thread::scope(|scope| {
+            let holding = scope.spawn(|| {
+                let _held = self.readers.lock();
+                panic!("this is meant to happen");
+            });
+            holding.join()
+        });
+        assert!(panicked.is_err());
+    }
+}
+
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -120,7 +120,7 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
                 Ok(job) => job,
                 // The indexes may be able to hear by now what they could not before.
                 Err(RecvTimeoutError::Timeout) => {
-                    is_behind = kept.catch_up().is_err();
+                    is_behind = !matches!(guarded(|| kept.catch_up()), Some(Ok(())));
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -299,5 +299,25 @@ impl Kept {
             true => self.store.write(|writing| writing.forget(last)),
             false => Ok(()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::ServeOptions;
+
+    #[test]
+    fn who_panics_writes_again_once_that_has_passed() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Arc::new(Kept::open(folder.path(), &ServeOptions::default()).unwrap());
+        let (writer, _thread) = Writer::start(kept.clone());
+        kept.store.fail_readers(true);
+        assert!(matches!(writer.change(Order::Remove(1)), Err(Error::Storage { .. })));
+        // Meanwhile it was tried again, without anyone asking.
+        std::thread::sleep(AGAIN + Duration::from_secs(1));
+        assert!(matches!(writer.change(Order::Remove(1)), Err(Error::Storage { .. })));
+        kept.store.fail_readers(false);
+        assert_eq!(writer.change(Order::Remove(1)).unwrap(), Done::Removed(0));
     }
 }
