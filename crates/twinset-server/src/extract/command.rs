@@ -27,7 +27,8 @@ struct Running {
     patience: Duration,
     /// Lines to the program, which may not read them.
     input: SyncSender<Vec<u8>>,
-    lines: Receiver<String>,
+    /// Its answers, unless they are too long.
+    answers: Receiver<Result<Vec<u8>, String>>,
 }
 
 #[derive(Serialize)]
@@ -97,32 +98,41 @@ impl Running {
         };
         let (to_program, given) = sync_channel::<Vec<u8>>(1);
         std::thread::spawn(move || write_all(input, &given));
-        let (sender, lines) = sync_channel(1);
+        let (sender, answers) = sync_channel(1);
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
-            loop {
-                let mut line = Vec::new();
-                let is_line =
-                    output.by_ref().take(allowed.answer).read_until(b'\n', &mut line).is_ok() && !line.is_empty();
-                if !is_line || sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+            while let Some(answer) = next_line(&mut output, allowed.answer) {
+                if sender.send(answer).is_err() {
                     break;
                 }
             }
         });
-        Ok(Self { child, patience: allowed.time, input: to_program, lines })
+        Ok(Self { child, patience: allowed.time, input: to_program, answers })
     }
 
     /// Asks, and waits for the answer. Who has failed once is not asked again.
     fn ask(&mut self, question: &Question<'_>) -> Result<Answer, String> {
         let mut line = serde_json::to_vec(question).map_err(|error| error.to_string())?;
         line.push(b'\n');
-        if self.lines.try_recv().is_ok() {
+        if self.answers.try_recv().is_ok() {
             return Err("it said more than it was asked".to_owned());
         }
         self.input.try_send(line).map_err(|_| "it does not read".to_owned())?;
-        let answer = self.lines.recv_timeout(self.patience).map_err(|_| "it gave no answer in time".to_owned())?;
-        serde_json::from_str(&answer).map_err(|error| format!("its answer cannot be read: {error}"))
+        let answer = self.answers.recv_timeout(self.patience).map_err(|_| "it gave no answer in time".to_owned())??;
+        serde_json::from_slice(&answer).map_err(|error| format!("its answer cannot be read: {error}"))
     }
+}
+
+/// The next line without its end, or why it is not taken; `None` when there are no more.
+fn next_line(output: &mut impl BufRead, longest: u64) -> Option<Result<Vec<u8>, String>> {
+    let mut line = Vec::new();
+    // One byte more is the end of the line.
+    let length = output.take(longest + 1).read_until(b'\n', &mut line).ok()?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    let is_too_long = line.len() as u64 > longest;
+    (length > 0).then(|| if is_too_long { Err(format!("its answer is longer than {longest} bytes")) } else { Ok(line) })
 }
 
 fn write_all(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
@@ -158,6 +168,16 @@ mod tests {
         assert_eq!(ask("two").unwrap(), expected);
         ask("secret").unwrap_err();
         assert_eq!(ask("three").unwrap(), expected);
+    }
+
+    #[test]
+    fn lines_are_told_from_what_is_too_long() {
+        let mut output = b"abc\n\nabc".as_slice();
+        let taken: Vec<_> = std::iter::from_fn(|| next_line(&mut output, 3)).map(Result::unwrap).collect();
+        assert_eq!(taken, [b"abc".as_slice(), b"", b"abc"]);
+        for long in ["abcd\n", "abcd"] {
+            assert!(next_line(&mut long.as_bytes(), 3).unwrap().unwrap_err().contains("longer than 3 bytes"), "{long}");
+        }
     }
 
     #[test]
