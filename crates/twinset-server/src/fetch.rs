@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ETAG, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER};
-use reqwest::{Client, StatusCode, redirect};
+use reqwest::{Client, ClientBuilder, StatusCode, redirect};
 use twinset_io::Limits;
 use url::{Host, Url};
 
+use crate::article::Moment;
 use crate::{Error, Result};
 
 /// Fetches documents.
@@ -47,15 +48,8 @@ impl Fetcher {
     pub(crate) fn new(allow_private: bool, limits: &Limits) -> Result<Self> {
         // Another part of the program may have chosen one before.
         _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("twinset/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .connect_timeout(CONNECT)
-            .timeout(Duration::from_secs(limits.feed_time))
-            .dns_resolver(Arc::new(Public { allow_private }))
-            .build()
-            .map_err(|error| Error::Usage(format!("nothing can be fetched: {error}")))?;
+        let client = client(allow_private, limits).build();
+        let client = client.map_err(|error| Error::Usage(format!("nothing can be fetched: {error}")))?;
         Ok(Self { client, allow_private, limits: limits.clone() })
     }
 
@@ -97,7 +91,7 @@ impl Fetcher {
                     return Ok(Fetched::Document { bytes: self.limited(response).await?, etag, modified });
                 }
                 status => {
-                    let wait = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+                    let wait = header(RETRY_AFTER).and_then(|told| seconds(told.trim()));
                     return Err(Refused { reason: format!("it answered {status}"), wait });
                 }
             }
@@ -149,6 +143,23 @@ impl Fetcher {
         }
         Ok(bytes)
     }
+}
+
+/// Redirects are followed by the one who asks, so that each can be checked.
+fn client(allow_private: bool, limits: &Limits) -> ClientBuilder {
+    Client::builder()
+        .user_agent(concat!("twinset/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .connect_timeout(CONNECT)
+        .timeout(Duration::from_secs(limits.feed_time))
+        .dns_resolver(Arc::new(Public { allow_private }))
+}
+
+/// How long to wait, as a server tells it: in seconds, or until a moment.
+fn seconds(told: &str) -> Option<u64> {
+    let until = || Moment::parse(told).ok().map(|moment| (moment.0 - Moment::now().0).max(0) as u64);
+    told.parse().ok().or_else(until)
 }
 
 const PRIVATE: &str = "the address lies on this machine or in a private network; --allow-private lets it in";
@@ -221,6 +232,10 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
@@ -311,5 +326,63 @@ mod tests {
         fetcher.check(&Url::parse("https://news.example/feed").unwrap()).unwrap();
         let fetcher = Fetcher::new(true, &Limits::default()).unwrap();
         fetcher.check(&Url::parse("http://127.0.0.1:8000/feed").unwrap()).unwrap();
+    }
+
+    /// Answers `/start?TO` by leading on to TO, and all else with a document; counts what it was asked.
+    fn leading_on() -> (SocketAddr, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, asked) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+        let count = asked.clone();
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                count.fetch_add(1, Ordering::SeqCst);
+                let mut request = [0; 4096];
+                let length = stream.read(&mut request).unwrap_or(0);
+                let request = String::from_utf8_lossy(&request[..length]).into_owned();
+                let to = request.split_whitespace().nth(1).and_then(|path| path.strip_prefix("/start?"));
+                let head = to.map_or("200 OK".to_owned(), |to| format!("302 Found\r\nLocation: {to}"));
+                _ = write!(stream, "HTTP/1.1 {head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            }
+        });
+        (address, asked)
+    }
+
+    #[test]
+    fn what_a_public_address_leads_on_to_is_checked_like_itself() {
+        let (address, asked) = leading_on();
+        let limits = Limits::default();
+        _ = rustls::crypto::ring::default_provider().install_default();
+        // In place of a public service there is one on this machine, and the fetcher takes it for public.
+        let fetcher = |allow_private| {
+            let client = client(allow_private, &limits).resolve("public.example", address).build().unwrap();
+            Fetcher { client, allow_private, limits: limits.clone() }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let port = address.port();
+        let fetched = |allow_private, to: &str| {
+            let before = asked.load(Ordering::SeqCst);
+            let start = format!("http://public.example:{port}/start?{to}");
+            let fetched = runtime.block_on(fetcher(allow_private).fetch(&start, None, None));
+            (fetched.map(|_| ()).map_err(|refused| refused.reason), asked.load(Ordering::SeqCst) - before)
+        };
+        assert_eq!(fetched(false, "/elsewhere"), (Ok(()), 2));
+        // By its number, in odd ways, and by a name that is looked up: nothing more is asked.
+        for host in ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]", "localhost"] {
+            let to = format!("http://{host}:{port}/");
+            assert_eq!(fetched(false, &to), (Err(PRIVATE.to_owned()), 1), "{host}");
+        }
+        // Nor after several steps.
+        let twice = format!("/start?http://127.0.0.1:{port}/");
+        assert_eq!(fetched(false, &twice), (Err(PRIVATE.to_owned()), 2));
+        assert!(fetched(false, "file:///etc/passwd").0.unwrap_err().contains("http"));
+        // It is the check that refuses: whoever allows it gets there.
+        assert_eq!(fetched(true, &format!("http://127.0.0.1:{port}/")), (Ok(()), 2));
+    }
+
+    #[test]
+    fn patience_is_told_in_seconds_or_by_a_date() {
+        assert_eq!((seconds("120"), seconds("soon"), seconds("-1")), (Some(120), None, None));
+        assert_eq!(seconds("Wed, 21 Oct 2015 07:28:00 GMT"), Some(0));
+        assert!(seconds("Fri, 31 Dec 9999 23:59:59 GMT").unwrap() > 1_000_000_000);
     }
 }
