@@ -52,14 +52,16 @@ pub(crate) fn article(submission: Submission, extractor: &Extractor, limits: &Li
     Ok(NewArticle { url, title, text, published, source, entities })
 }
 
-/// An address as it is kept.
+/// An address as it is kept. What stands behind `#` stays: some pages tell their articles apart by it alone.
 pub(crate) fn address(text: &str, limits: &Limits) -> Result<String> {
     let broken = |reason: String| Error::Request(format!("`url`: `{}` is {reason}", shortened(text)));
     if text.len() as u64 > limits.url {
         return Err(broken(format!("longer than {} bytes", limits.url)));
     }
     let mut url = Url::parse(text.trim()).map_err(|error| broken(format!("no address: {error}")))?;
-    url.set_fragment(None);
+    if url.fragment() == Some("") {
+        url.set_fragment(None);
+    }
     Ok(url.to_string())
 }
 
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn an_article_is_cleaned() {
-        let mut given = submission("https://www.Post.example/a#top", "  One \t two\r\n\r\n\r\n\r\nthree\u{7} ");
+        let mut given = submission("https://www.Post.example/a#", "  One \t two\r\n\r\n\r\n\r\nthree\u{7} ");
         given.title = Some(" A\n title ".to_owned());
         given.published = Some("2026-03-01".to_owned());
         let article = article(given, &extractor(), &Limits::default()).unwrap();
@@ -107,6 +109,13 @@ mod tests {
             (article.source.as_str(), article.published.unwrap().iso().as_str()),
             ("post.example", "2026-03-01T00:00:00Z")
         );
+    }
+
+    #[test]
+    fn an_address_says_which_article_of_a_page_is_meant() {
+        let kept = |url: &str| address(url, &Limits::default()).unwrap();
+        assert_eq!(kept("https://Post.example/news#a"), "https://post.example/news#a");
+        assert_eq!(kept(" https://post.example/news?utm_source=x#"), "https://post.example/news?utm_source=x");
     }
 
     #[test]
