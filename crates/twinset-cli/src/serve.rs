@@ -79,8 +79,9 @@ impl Serve {
 }
 
 fn report(path: &std::path::Path, imported: &Imported) {
-    let Imported { new, replaced, unchanged, problems, refused } = imported;
-    eprintln!("{}: {new} new, {replaced} replaced, {unchanged} unchanged, {refused} refused", path.display());
+    let Imported { new, replaced, unchanged, problems, refused, outdated } = imported;
+    let outdated = if *outdated == 0 { String::new() } else { format!(", {outdated} too old to be kept") };
+    eprintln!("{}: {new} new, {replaced} replaced, {unchanged} unchanged, {refused} refused{outdated}", path.display());
     for problem in problems {
         eprintln!("  {problem}");
     }

@@ -41,8 +41,8 @@ const CRATES: [(&str, &[&str]); 5] = [
         "twinset-server",
         &[
             "until", "error", "article", "overview", "compared", "options", "extract", "store", "labels", "text",
-            "stories", "kept", "writer", "intake", "news", "fetch", "feeds", "import", "demo", "http", "probe",
-            "serve",
+            "stories", "kept", "writer", "intake", "news", "fetch", "opml", "imported", "entries", "feeds", "import",
+            "demo", "http", "probe", "serve",
         ],
     ),
     ("twinset", &["model", "tokenize", "join", "sketch", "shuffle", "cluster", "stream", "explain", "pipeline"]),

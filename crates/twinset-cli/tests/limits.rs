@@ -331,9 +331,24 @@ fn feeds_that_are_followed() {
         assert_eq!(problem(taken), None, "{taken}");
         assert!(problem(refused).unwrap().contains(told), "{refused}");
     }
-    // The seventh is one too many.
+    // One that is followed already is no new one, and the seventh is one too many.
+    assert_eq!(problem("/2"), None);
     let (status, answer) = service.post("/api/feeds", json!({ "address": format!("http://{address}/0") }).to_string());
     assert!(status == 400 && answer["error"].as_str().unwrap().contains("6 feeds are followed"), "{answer}");
+}
+
+#[test]
+fn addresses_of_feeds() {
+    let address = feeds();
+    let start = format!("http://{address}/bytes/");
+    let service = Asked::with(&format!("--allow-private --limit url={}", start.len() + 3));
+    let follow =
+        |number: &str| service.post("/api/feeds", json!({ "address": format!("{start}{number}") }).to_string());
+    let (status, feeds) = follow("100");
+    assert!(status == 200 && feeds[0]["problem"].is_null(), "{feeds}");
+    let (status, answer) = follow("0100");
+    let reason = format!("longer than {} bytes", start.len() + 3);
+    assert!(status == 400 && answer["error"].as_str().unwrap().contains(&reason), "{answer}");
 }
 
 /// The table of the documentation tells what the code says, and which test holds each limit.

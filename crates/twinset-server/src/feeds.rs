@@ -1,21 +1,22 @@
 //! Feeds that are followed: asked from time to time, less often when they fail, and only for what is new.
 
-use std::io::Cursor;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use quick_xml::events::Event;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
+use tokio::task::JoinSet;
 use twinset_io::Limits;
-use twinset_io::read::{PageText, title_and_text};
 use url::Url;
 use utoipa::ToSchema;
 
-use crate::article::{Moment, Submission, shortened};
+use crate::article::{Moment, shortened};
+use crate::entries::{self, short_title};
 use crate::fetch::{Fetched, Fetcher, Refused};
 use crate::news::News;
-use crate::writer::Outcome;
+use crate::opml;
+use crate::store::Writing;
 use crate::{Error, Result};
 
 /// A feed that is followed.
@@ -33,23 +34,32 @@ pub struct Feed {
     pub next: Moment,
     /// How often it failed since it answered last.
     pub failures: u32,
-    /// Why it failed the last time.
+    /// Why it failed the last time; or, if it did not, what of it was refused.
     pub problem: Option<String>,
     /// How many new articles came from it.
     pub articles: u64,
+    /// Whether it is a list of feeds, which are followed, too.
+    pub is_list: bool,
     #[serde(skip)]
     etag: Option<String>,
     #[serde(skip)]
     modified: Option<String>,
 }
 
-const FEED: &str = "SELECT id, address, title, polled, next, failures, problem, articles, etag, modified FROM feeds";
+const FEED: &str =
+    "SELECT id, address, title, polled, next, failures, problem, articles, etag, modified, is_list FROM feeds";
 /// A feed that fails is asked half as often each time, down to one in so many.
 const RAREST: u32 = 6;
-/// What a feed calls itself is cut after so many characters.
-const LONGEST_TITLE: usize = 60;
+/// So many feeds are asked at a time.
+const TOGETHER: usize = 4;
 /// How often it is looked whether a feed is to be asked.
 const PAUSE: Duration = Duration::from_secs(2);
+/// Who adds a feed asks it, and has so many seconds for that before it is asked anyway.
+const SOON: i64 = 60;
+/// How often it is looked whether a feed has answered somebody else.
+const GLANCE: Duration = Duration::from_millis(50);
+/// Of so many feeds that cannot be followed it is told why.
+const TOLD: usize = 10;
 
 fn feed(row: &Row<'_>) -> rusqlite::Result<Feed> {
     Ok(Feed {
@@ -63,6 +73,7 @@ fn feed(row: &Row<'_>) -> rusqlite::Result<Feed> {
         articles: row.get::<_, i64>(7)? as u64,
         etag: row.get(8)?,
         modified: row.get(9)?,
+        is_list: row.get(10)?,
     })
 }
 
@@ -72,12 +83,34 @@ pub struct Feeds {
     fetcher: Fetcher,
     /// Seconds between two questions.
     pause: i64,
+    /// The feeds that are being asked.
+    asked: Arc<Mutex<HashSet<i64>>>,
+}
+
+/// The right to ask a feed, which one has at a time.
+struct Turn {
+    id: i64,
+    asked: Arc<Mutex<HashSet<i64>>>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+/// What a feed, or a list of feeds, answered.
+struct Answer {
+    title: String,
+    new: u64,
+    problem: Option<String>,
+    is_list: bool,
 }
 
 impl Feeds {
     pub(crate) fn new(news: Arc<News>, minutes: u32, allow_private: bool) -> Result<Self> {
         let fetcher = Fetcher::new(allow_private, news.limits())?;
-        Ok(Self { news, fetcher, pause: i64::from(minutes) * 60 })
+        Ok(Self { news, fetcher, pause: i64::from(minutes) * 60, asked: Arc::default() })
     }
 
     /// All feeds, in the order in which they came.
@@ -97,36 +130,26 @@ impl Feeds {
         found.ok_or_else(|| Error::Missing(format!("there is no feed {id}")))
     }
 
-    /// Follows a feed. One that is followed already stays as it is.
+    /// Follows a feed, or a list of feeds, for one who asks it at once. One that is followed already stays as it is.
     pub fn add(&self, address: &str) -> Result<Feed> {
-        let url =
-            Url::parse(address.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let Some(url) = url.filter(|url| url.as_str().len() as u64 <= self.news.limits().url) else {
-            let reason =
-                format!("`{}` is no address of a feed; it begins with http:// or https://", shortened(address));
-            return Err(Error::Request(reason));
-        };
-        let id = self.news.kept.store.write(|writing| {
-            let connection = writing.connection();
-            let count: i64 = connection.query_row("SELECT count(*) FROM feeds", [], |row| row.get(0))?;
-            if count as u64 >= self.news.limits().feeds {
-                return Err(Error::Request(format!("{count} feeds are followed already; remove some")));
-            }
-            let sql = "INSERT OR IGNORE INTO feeds (address, added) VALUES (?1, ?2)";
-            connection.execute(sql, params![url.as_str(), Moment::now().0])?;
-            let sql = "SELECT id FROM feeds WHERE address = ?1";
-            Ok(connection.query_row(sql, [url.as_str()], |row| row.get(0))?)
-        })?;
-        self.find(id)
+        self.add_until(address, Moment(Moment::now().0 + SOON))
     }
 
-    /// Follows all feeds of a list in OPML. Returns how many it has.
+    /// Follows a feed, or a list of feeds. One that is followed already stays as it is.
+    pub(crate) fn begin(&self, address: &str) -> Result<Feed> {
+        self.add_until(address, Moment::now())
+    }
+
+    fn add_until(&self, address: &str, next: Moment) -> Result<Feed> {
+        let limits = self.news.limits();
+        let url = usable(address, limits)?;
+        self.find(self.news.kept.store.write(|writing| add(writing, &url, "", next, limits))?)
+    }
+
+    /// Follows all feeds of a list in OPML. Returns how many it has, and fails if some cannot be followed; the others are.
     pub fn add_list(&self, opml: &str) -> Result<u64> {
-        let addresses = outlines(opml)?;
-        for address in &addresses {
-            self.add(address)?;
-        }
-        Ok(addresses.len() as u64)
+        let listed = follow_all(&self.news, opml)?;
+        listed.problem().map_or(Ok(listed.followed), |problem| Err(Error::Request(problem)))
     }
 
     /// Follows a feed no more. Its articles stay.
@@ -138,59 +161,88 @@ impl Feeds {
             .write(|writing| Ok(writing.connection().execute("DELETE FROM feeds WHERE id = ?1", [id]).map(drop)?))
     }
 
-    /// Asks feeds when it is time, for ever.
+    /// Asks feeds when it is time, for ever, some at a time.
     pub(crate) async fn follow(self: Arc<Self>) {
+        let mut asking = JoinSet::new();
         loop {
-            let due = self.due();
+            let due = if asking.len() < TOGETHER { self.due() } else { Ok(None) };
             match due {
-                Ok(Some(feed)) => {
-                    if let Err(error) = self.poll(feed).await {
-                        tracing::error!(%error, "a feed could not be kept");
-                        tokio::time::sleep(PAUSE).await;
-                    }
+                Ok(Some((feed, turn))) => {
+                    let feeds = self.clone();
+                    asking.spawn(async move {
+                        if let Err(error) = feeds.poll(feed, &turn).await {
+                            tracing::error!(%error, "a feed could not be kept");
+                            tokio::time::sleep(PAUSE).await;
+                        }
+                    });
+                    continue;
                 }
-                Ok(None) => tokio::time::sleep(PAUSE).await,
-                Err(error) => {
-                    tracing::error!(%error, "the feeds cannot be read");
-                    tokio::time::sleep(PAUSE).await;
-                }
+                Ok(None) => {}
+                Err(error) => tracing::error!(%error, "the feeds cannot be read"),
+            }
+            tokio::select! {
+                Some(_) = asking.join_next() => {}
+                () = tokio::time::sleep(PAUSE) => {}
             }
         }
     }
 
-    fn due(&self) -> Result<Option<Feed>> {
+    /// A feed that is to be asked, and is not being asked.
+    fn due(&self) -> Result<Option<(Feed, Turn)>> {
         self.news.kept.store.read(|reading| {
-            let sql = format!("{FEED} WHERE next <= ?1 ORDER BY next, id LIMIT 1");
-            Ok(reading.connection().prepare_cached(&sql)?.query_row([Moment::now().0], feed).optional()?)
+            let sql = format!("{FEED} WHERE next <= ?1 ORDER BY next, id");
+            let mut statement = reading.connection().prepare_cached(&sql)?;
+            for found in statement.query_map([Moment::now().0], feed)? {
+                let found = found?;
+                if let Some(turn) = self.turn(found.id) {
+                    return Ok(Some((found, turn)));
+                }
+            }
+            Ok(None)
         })
     }
 
-    /// Asks a feed now.
-    pub async fn poll_now(&self, id: i64) -> Result<Feed> {
-        let feed = self.find(id)?;
-        self.poll(feed).await
+    /// The right to ask a feed, unless it is being asked.
+    fn turn(&self, id: i64) -> Option<Turn> {
+        let is_free = self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        is_free.then(|| Turn { id, asked: self.asked.clone() })
     }
 
-    async fn poll(&self, feed: Feed) -> Result<Feed> {
+    /// Asks a feed now, or waits for what it answers somebody else.
+    pub async fn poll_now(&self, id: i64) -> Result<Feed> {
+        if let Some(turn) = self.turn(id) {
+            return self.poll(self.find(id)?, &turn).await;
+        }
+        while self.asked.lock().unwrap_or_else(PoisonError::into_inner).contains(&id) {
+            tokio::time::sleep(GLANCE).await;
+        }
+        self.find(id)
+    }
+
+    async fn poll(&self, feed: Feed, _: &Turn) -> Result<Feed> {
         let fetched = self.fetcher.fetch(&feed.address, feed.etag.as_deref(), feed.modified.as_deref()).await;
-        let news = self.news.clone();
-        let taken = match fetched {
+        let answer = match fetched {
             Err(refused) => Err(refused),
-            Ok(Fetched::Unchanged) => Ok((feed.title.clone(), 0, feed.etag.clone(), feed.modified.clone())),
+            Ok(Fetched::Unchanged) => {
+                // What was refused before is so still.
+                let problem = feed.problem.clone().filter(|_| feed.failures == 0);
+                let answer = Answer { title: feed.title.clone(), new: 0, problem, is_list: feed.is_list };
+                Ok((answer, feed.etag.clone(), feed.modified.clone()))
+            }
             Ok(Fetched::Document { bytes, etag, modified }) => {
-                let address = feed.address.clone();
-                let taken = tokio::task::spawn_blocking(move || take_in(&news, &bytes, &address)).await;
+                let (news, own) = (self.news.clone(), feed.clone());
+                let taken = tokio::task::spawn_blocking(move || take_in(&news, &own, &bytes)).await;
                 let taken = taken.unwrap_or_else(|_| Err("it cannot be understood".to_owned()));
-                taken.map(|(title, new)| (title, new, etag, modified)).map_err(Refused::from)
+                taken.map(|answer| (answer, etag, modified)).map_err(Refused::from)
             }
         };
         let now = Moment::now().0;
         self.news.kept.store.write(|writing| {
-            match &taken {
-                Ok((title, new, etag, modified)) => writing.connection().execute(
+            match &answer {
+                Ok((Answer { title, new, problem, is_list }, etag, modified)) => writing.connection().execute(
                     "UPDATE feeds SET title = ?2, articles = articles + ?3, etag = ?4, modified = ?5, polled = ?6, next = ?7,
-                     failures = 0, problem = NULL WHERE id = ?1",
-                    params![feed.id, title, *new as i64, etag, modified, now, now + self.pause],
+                     failures = 0, problem = ?8, is_list = ?9 WHERE id = ?1",
+                    params![feed.id, title, *new as i64, etag, modified, now, now + self.pause, problem, is_list],
                 )?,
                 Err(refused) => {
                     let later = self.pause << (feed.failures + 1).min(RAREST);
@@ -208,86 +260,94 @@ impl Feeds {
     }
 }
 
-/// Takes the articles of a feed in. Returns what it calls itself, and how many were new.
-pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<(String, u64), String> {
-    let (title, submissions) = understand(bytes, address, news.limits())?;
-    let mut new = 0;
-    for result in news.submit_all(submissions).map_err(|error| error.to_string())? {
-        match result {
-            Ok(receipt) => new += u64::from(receipt.outcome == Outcome::New),
-            Err(error @ Error::Request(_)) => {
-                tracing::warn!(feed = address, %error, "an article of a feed was refused")
-            }
-            // What could not be kept must come again.
-            Err(error) => return Err(error.to_string()),
+/// Takes in what a feed or a list of feeds has. An address that is known to be a feed is no list, and those of a list are known to
+/// be feeds, so that lists do not lead to lists.
+fn take_in(news: &News, feed: &Feed, bytes: &[u8]) -> Result<Answer, String> {
+    let text = String::from_utf8_lossy(bytes);
+    let answer = if (feed.is_list || feed.title.is_empty()) && opml::is_list(&text) {
+        let listed = follow_all(news, &text).map_err(|error| error.to_string())?;
+        let title = format!("List of feeds ({})", listed.followed);
+        Answer { title, new: 0, problem: listed.problem(), is_list: true }
+    } else {
+        let taken = entries::take_in(news, bytes, &feed.address)?;
+        if taken.imported.outdated > 0 {
+            tracing::info!(feed = feed.address, entries = taken.imported.outdated, "too old to be kept");
         }
-    }
-    Ok((title, new))
-}
-
-/// The articles of a feed, and what it calls itself.
-pub(crate) fn understand(bytes: &[u8], address: &str, limits: &Limits) -> Result<(String, Vec<Submission>), String> {
-    let plain = |html: &str| plain(html, limits.page_depth);
-    let parsed = twinset_io::guarded(|| {
-        feed_rs::parser::Builder::new().base_uri(Some(address)).build().parse(Cursor::new(bytes))
-    });
-    let feed = parsed
-        .ok_or_else(|| "it cannot be understood".to_owned())?
-        .map_err(|error| format!("it is no RSS or Atom feed: {error}"))?;
-    let host = Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-    let title = feed.title.map(|title| plain(&title.content)).filter(|title| !title.is_empty()).unwrap_or(host);
-    let title: String = title.chars().take(LONGEST_TITLE).collect();
-    let submission = |entry: feed_rs::model::Entry| {
-        let content = entry.content.and_then(|content| content.body);
-        let text =
-            [content, entry.summary.map(|summary| summary.content)].into_iter().flatten().map(|html| plain(&html));
-        // What says more is the article, and the other a summary.
-        let text = text.max_by_key(String::len).unwrap_or_default();
-        let headline = entry.title.map(|title| plain(&title.content));
-        let url = entry.links.into_iter().find(|link| link.rel.as_deref().is_none_or(|rel| rel == "alternate"));
-        let url = url.map_or(entry.id, |link| link.href);
-        let text = if text.is_empty() { headline.clone().unwrap_or_default() } else { text };
-        let published = entry.published.or(entry.updated).map(|moment| Moment(moment.timestamp()).iso());
-        Submission {
-            url,
-            title: headline,
-            text: Some(text),
-            published,
-            source: Some(title.clone()),
-            ..Submission::default()
-        }
+        let (problem, new) = (taken.problem(), taken.imported.new);
+        Answer { title: taken.title, new, problem, is_list: false }
     };
-    Ok((title.clone(), feed.entries.into_iter().take(limits.feed_entries as usize).map(submission).collect()))
-}
-
-/// HTML as text.
-fn plain(html: &str, deepest: u64) -> String {
-    if !html.contains(['<', '&']) {
-        return html.trim().to_owned();
+    if let Some(problem) = &answer.problem {
+        tracing::warn!(feed = feed.address, problem, "not all of a feed was taken in");
     }
-    title_and_text(html, PageText::Text, deepest).map(|(_, text)| text.trim().to_owned()).unwrap_or_default()
+    Ok(answer)
 }
 
-/// The addresses of an OPML list.
-pub(crate) fn outlines(opml: &str) -> Result<Vec<String>> {
-    let broken = |reason: String| Error::Request(format!("this is no OPML list: {reason}"));
-    let mut reader = quick_xml::Reader::from_str(opml);
-    let mut addresses = Vec::new();
-    loop {
-        match reader.read_event().map_err(|error| broken(error.to_string()))? {
-            Event::Start(element) | Event::Empty(element)
-                if element.name().as_ref().eq_ignore_ascii_case("outline") =>
-            {
-                for attribute in element.attributes().flatten() {
-                    if attribute.key.as_ref().eq_ignore_ascii_case("xmlUrl") {
-                        let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-                        addresses.push(value.map_err(|error| broken(error.to_string()))?.into_owned());
-                    }
-                }
+/// What became of a list of feeds.
+pub(crate) struct Listed {
+    followed: u64,
+    /// Why others cannot be followed.
+    problems: Vec<String>,
+}
+
+impl Listed {
+    /// Which feeds cannot be followed, and why.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let reasons = self.problems.iter().take(TOLD).map(|problem| format!(". {problem}")).collect::<String>();
+        let refused = self.problems.len();
+        (refused > 0).then(|| {
+            format!("feeds of this list that are followed: {}; that are not: {refused}{reasons}", self.followed)
+        })
+    }
+}
+
+/// Follows all feeds of a list in OPML that can be.
+pub(crate) fn follow_all(news: &News, opml: &str) -> Result<Listed> {
+    let outlines = opml::outlines(opml)?;
+    let limits = news.limits();
+    news.kept.store.write(|writing| {
+        let mut listed = Listed { followed: 0, problems: Vec::new() };
+        for outline in &outlines {
+            let added = usable(&outline.address, limits).and_then(|url| {
+                let title =
+                    if outline.title.trim().is_empty() { url.host_str().unwrap_or("?") } else { &outline.title };
+                add(writing, &url, &short_title(title), Moment::now(), limits)
+            });
+            match added {
+                Ok(_) => listed.followed += 1,
+                Err(Error::Request(reason)) => listed.problems.push(reason),
+                Err(error) => return Err(error),
             }
-            Event::Eof => break,
-            _ => {}
         }
+        Ok(listed)
+    })
+}
+
+/// The address of a feed, if it can be one.
+fn usable(address: &str, limits: &Limits) -> Result<Url> {
+    let url = Url::parse(address.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let reason = match url {
+        Some(url) if url.as_str().len() as u64 <= limits.url => return Ok(url),
+        Some(_) => format!("is longer than {} bytes", limits.url),
+        None => "is no address of a feed; it begins with http:// or https://".to_owned(),
+    };
+    Err(Error::Request(format!("`{}` {reason}", shortened(address))))
+}
+
+/// Follows a feed, and returns its number. One that is followed already stays as it is.
+fn add(writing: &Writing<'_>, url: &Url, title: &str, next: Moment, limits: &Limits) -> Result<i64> {
+    let connection = writing.connection();
+    let mut known = connection.prepare_cached("SELECT id FROM feeds WHERE address = ?1")?;
+    if let Some(id) = known.query_row([url.as_str()], |row| row.get(0)).optional()? {
+        return Ok(id);
     }
-    if addresses.is_empty() { Err(broken("it has no outline with an xmlUrl".to_owned())) } else { Ok(addresses) }
+    let count: i64 = connection.query_row("SELECT count(*) FROM feeds", [], |row| row.get(0))?;
+    if count as u64 >= limits.feeds {
+        return Err(Error::Request(format!(
+            "`{}` is one too many: {count} feeds are followed already; remove some",
+            shortened(url.as_str())
+        )));
+    }
+    let sql = "INSERT INTO feeds (address, title, added, next) VALUES (?1, ?2, ?3, ?4)";
+    connection.prepare_cached(sql)?.execute(params![url.as_str(), title, Moment::now().0, next.0])?;
+    Ok(connection.last_insert_rowid())
 }

@@ -9,16 +9,19 @@
 mod article;
 mod compared;
 mod demo;
+mod entries;
 mod error;
 mod extract;
 mod feeds;
 mod fetch;
 mod http;
 mod import;
+mod imported;
 mod intake;
 mod kept;
 mod labels;
 mod news;
+mod opml;
 mod options;
 mod overview;
 #[doc(hidden)]
@@ -35,7 +38,8 @@ pub use compared::Compare;
 pub use demo::show_demo;
 pub use error::{Error, Result};
 pub use feeds::{Feed, Feeds};
-pub use import::{Imported, import};
+pub use import::import;
+pub use imported::Imported;
 pub use news::{
     Comparison, DayCount, Found, Judged, Mention, News, Piece, Receipt, Search, Similar, SourceCount, Story,
 };

@@ -279,13 +279,52 @@ impl News {
         }
         let mut removed = 0;
         loop {
-            let before = days.map(|days| Moment(Moment::now().0 - i64::from(days) * Moment::DAY));
+            let before = days.map(days_ago);
             match self.writer()?.change(Order::Expire { before, most: count })? {
                 Done::Removed(0) => return Ok(removed),
                 Done::Removed(more) => removed += more,
                 Done::Put(..) => {}
             }
         }
+    }
+
+    /// Leaves out what would be taken out at once: articles that are not there, and are older than is to be kept, or than enough
+    /// others. The second number says how many these were.
+    pub(crate) fn without_outdated(&self, submissions: Vec<Submission>) -> Result<(Vec<Submission>, u64)> {
+        let (days, most) = self.retention;
+        if days.is_none() && most.is_none() {
+            return Ok((submissions, 0));
+        }
+        let before = days.map_or(Moment(i64::MIN), days_ago);
+        let outdated = self.kept.store.read(|reading| {
+            let mut outdated: HashSet<usize> = HashSet::new();
+            let mut new: Vec<(Moment, Option<usize>)> = Vec::new();
+            for (place, submission) in submissions.iter().enumerate() {
+                let published = submission.published.as_deref().map_or(Ok(Moment::now()), Moment::parse);
+                let url = intake::address(&submission.url, self.limits());
+                // What makes no sense is refused later, with a reason.
+                let (Ok(published), Ok(url)) = (published, url) else { continue };
+                if reading.has_address(&url)? {
+                    continue;
+                }
+                if published < before {
+                    outdated.insert(place);
+                } else {
+                    new.push((published, Some(place)));
+                }
+            }
+            let excess = match most {
+                Some(most) => (reading.count()? + new.len() as u64).saturating_sub(most),
+                None => 0,
+            };
+            // Of two that were published together the one that is there goes first.
+            new.extend(reading.oldest(excess)?.into_iter().map(|published| (published, None)));
+            new.sort();
+            outdated.extend(new.into_iter().take(excess as usize).filter_map(|(_, place)| place));
+            Ok(outdated)
+        })?;
+        let kept = submissions.into_iter().enumerate().filter(|(place, _)| !outdated.contains(place));
+        Ok((kept.map(|(_, submission)| submission).collect(), outdated.len() as u64))
     }
 
     /// An article.
@@ -498,6 +537,10 @@ impl Drop for News {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+fn days_ago(days: u32) -> Moment {
+    Moment(Moment::now().0 - i64::from(days) * Moment::DAY)
 }
 
 fn similar(reading: &Reading<'_>, found: impl IntoIterator<Item = (i64, f64)>) -> Result<Vec<Similar>> {

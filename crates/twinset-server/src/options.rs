@@ -24,7 +24,7 @@ pub struct ServeOptions {
     /// Take in articles from a jsonl file, or from a folder of jsonl, html, txt, rss and atom files; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "PATH", help_heading = "Articles"))]
     pub import: Vec<PathBuf>,
-    /// Follow an RSS or Atom feed, or all of an OPML list: an address, or a file; repeat it for several
+    /// Follow an RSS or Atom feed, or all of an OPML list, at an address; or take in a file of either; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "FEED", help_heading = "Articles"))]
     pub feed: Vec<String>,
     /// Feeds are asked every N minutes, and less often when they fail

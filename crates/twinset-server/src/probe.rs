@@ -12,20 +12,23 @@ use tokio::runtime::Runtime;
 use twinset_io::Limits;
 
 use crate::article::Submission;
+use crate::entries;
 use crate::extract::markup;
-use crate::feeds::{self, Feeds};
+use crate::feeds::Feeds;
 use crate::http::{Keys, Service};
 use crate::news::News;
+use crate::opml;
 use crate::{Error, Result};
 
 /// The articles of a feed, and what it calls itself.
 pub fn feed(bytes: &[u8], address: &str) -> Result<(String, Vec<Submission>), String> {
-    feeds::understand(bytes, address, &Limits::default())
+    let understood = entries::understand(bytes, address, &Limits::default())?;
+    Ok((understood.title, understood.articles))
 }
 
 /// The addresses of an OPML list.
 pub fn outlines(opml: &str) -> Result<Vec<String>> {
-    feeds::outlines(opml)
+    Ok(opml::outlines(opml)?.into_iter().map(|outline| outline.address).collect())
 }
 
 /// The title and the text of a page, and the names of what its markup mentions.

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
+use crate::entries;
 use crate::feeds::{self, Feeds};
 use crate::http::{self, Keys, Service};
+use crate::import;
 use crate::news::News;
+use crate::opml;
 use crate::options::ServeOptions;
 use crate::{Error, Result};
 
@@ -82,16 +85,21 @@ async fn tidy(news: Arc<News>) {
 /// A feed at an address is followed, one in a file is taken in; a file may also be a list of feeds.
 fn add_feed(news: &News, feeds: &Feeds, feed: &str) -> Result<()> {
     if feed.contains("://") {
-        feeds.add(feed)?;
+        feeds.begin(feed)?;
         return Ok(());
     }
     let fail = |reason: String| Error::Usage(format!("--feed {feed}: {reason}"));
-    let bytes = std::fs::read(Path::new(feed)).map_err(|error| fail(error.to_string()))?;
+    let path = Path::new(feed);
+    let bytes = std::fs::read(path).map_err(|error| fail(error.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
-    if text.to_lowercase().contains("<opml") {
-        feeds.add_list(&text)?;
+    let problem = if opml::is_list(&text) {
+        feeds::follow_all(news, &text)?.problem()
     } else {
-        feeds::take_in(news, &bytes, feed).map_err(fail)?;
+        let address = import::address(path).map_err(fail)?;
+        entries::take_in(news, &bytes, &address).map_err(fail)?.problem()
+    };
+    if let Some(problem) = problem {
+        tracing::error!(feed, problem, "not everything was taken in");
     }
     Ok(())
 }

@@ -24,7 +24,8 @@ const FILE: &str = "news.sqlite";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a database of each version becomes one of the next; the last version is how many there are.
-const UPGRADES: [&str; 1] = ["
+const UPGRADES: [&str; 2] = [
+    "
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     -- Every change of an article gives it a new place in the order of changes. A deleted one stays until all have heard of it.
     CREATE TABLE articles (
@@ -45,7 +46,10 @@ const UPGRADES: [&str; 1] = ["
         id INTEGER PRIMARY KEY AUTOINCREMENT, address TEXT NOT NULL UNIQUE, title TEXT NOT NULL DEFAULT '',
         etag TEXT, modified TEXT, next INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0,
         problem TEXT, polled INTEGER, articles INTEGER NOT NULL DEFAULT 0, added INTEGER NOT NULL);
-"];
+",
+    // What is followed may be a list of feeds.
+    "ALTER TABLE feeds ADD COLUMN is_list INTEGER NOT NULL DEFAULT 0;",
+];
 
 const ARTICLE: &str = "SELECT id, url, title, text, published, source, entities, received FROM articles";
 const HEAD: &str =
@@ -348,6 +352,20 @@ impl Reading<'_> {
         Ok(self.connection.prepare_cached(sql)?.exists([until])?)
     }
 
+    /// Whether there is an article of this address.
+    pub(crate) fn has_address(&self, url: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM articles WHERE url = ?1 AND NOT is_deleted";
+        Ok(self.connection.prepare_cached(sql)?.exists([url])?)
+    }
+
+    /// When the oldest articles were published, so many of them.
+    pub(crate) fn oldest(&self, count: u64) -> Result<Vec<Moment>> {
+        let sql = "SELECT published FROM articles WHERE NOT is_deleted ORDER BY published, id LIMIT ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([count as i64], |row| row.get(0).map(Moment))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// The articles that are too old or too many.
     pub(crate) fn outdated(&self, before: Option<Moment>, most: Option<u64>, count: usize) -> Result<Vec<i64>> {
         let excess = match most {
@@ -518,4 +536,29 @@ pub(crate) fn cloud<'a>(heads: impl IntoIterator<Item = &'a Head>) -> Vec<(Entit
     let mut cloud: Vec<(Entity, u64)> = counts.into_values().map(|(entity, count)| (entity.clone(), count)).collect();
     cloud.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.name.cmp(&b.0.name)));
     cloud
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_of_the_first_version_is_upgraded() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Connection::open(folder.path().join(FILE)).unwrap();
+        first.execute_batch(UPGRADES[0]).unwrap();
+        first.pragma_update(None, "user_version", 1).unwrap();
+        first.execute("INSERT INTO feeds (address, added) VALUES ('https://a.example/feed', 7)", []).unwrap();
+        drop(first);
+        for _ in 0..2 {
+            let store = Store::open(folder.path()).unwrap();
+            let sql = "SELECT address, is_list FROM feeds";
+            let feed = store.read(|reading| {
+                Ok(reading
+                    .connection()
+                    .query_row(sql, [], |row| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?)))?)
+            });
+            assert_eq!(feed.unwrap(), ("https://a.example/feed".to_owned(), false));
+        }
+    }
 }

@@ -145,8 +145,7 @@ fn attributes_and_depth_of_pages() {
              <description>&lt;p{attributes}&gt;Some text.&lt;/p&gt;</description></item></channel></rss>"
         )
     };
-    let most = Limits::default().attributes as usize;
-    for (attributes, text) in [(most, "Some text."), (most + 1, "T")] {
+    for (attributes, text) in [(4, "Some text."), (5, "T")] {
         limited.import("feed.rss", feed(attributes).as_bytes());
         let id = limited.search("source:f").unwrap().stories[0].representative.id;
         assert_eq!(limited.news.article(id).unwrap().text, text);
@@ -276,5 +275,7 @@ fn imported_articles_and_entries_of_feeds() {
         format!("<rss version=\"2.0\"><channel><title>F</title>{items}</channel></rss>")
     };
     let limited = Limited::to(&["feed-entries=2"]);
-    assert_eq!([1, 2, 3].map(|entries| limited.import("feed.rss", feed(entries).as_bytes()).new), [1, 2, 2]);
+    let imported = [1, 2, 3].map(|entries| limited.import("feed.rss", feed(entries).as_bytes()));
+    assert_eq!(imported.each_ref().map(|imported| (imported.new, imported.refused)), [(1, 0), (2, 0), (2, 1)]);
+    assert!(imported[2].problems[0].contains("only the first 2"), "{imported:?}");
 }

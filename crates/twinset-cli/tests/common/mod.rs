@@ -86,7 +86,7 @@ impl Service {
         let address = loop {
             let before = said.len();
             assert!(log.read_line(&mut said).unwrap() > 0, "the service ended before it listened: {said}");
-            if let Some((_, rest)) = said[before..].split_once("http://") {
+            if let Some((_, rest)) = said[before..].split_once("stories are at http://") {
                 break format!("http://{}", rest.split_whitespace().next().unwrap());
             }
         };

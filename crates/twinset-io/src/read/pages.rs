@@ -42,17 +42,12 @@ const DECLARATION: usize = 4096;
 pub(super) fn parse(page: &Page, line: u64, source: &Source) -> Result<Record<'static>, Bad> {
     let Source { fields, page: how, limits, .. } = source;
     let bad = |reason: String| Bad::new(line, None, reason, page.url.as_bytes());
-    let html = decode(page);
+    let html = decoded(&page.bytes, page.encoding);
     if page.kind == PageKind::Plain {
         return fields.record(&[Cow::Owned(page.url.clone()), Cow::Borrowed(""), Cow::Owned(html.into_owned())], line);
     }
     let (title, text) = text_of_page(&html, *how, limits).map_err(bad)?;
     fields.record(&[Cow::Owned(page.url.clone()), Cow::Owned(title), Cow::Owned(text)], line)
-}
-
-/// The title and the text of a piece of HTML whose elements may lie so deep in each other; of all else it may have what is usual.
-pub fn title_and_text(html: &str, how: PageText, deepest: u64) -> Result<(String, String), String> {
-    text_of_page(html, how, &Limits { page_depth: deepest, ..Limits::default() })
 }
 
 /// The title and the text of a page; the reason if it has too much of something, or cannot be understood.
@@ -116,14 +111,16 @@ pub fn has_deeper(document: &Document, deepest: usize) -> bool {
     }
 }
 
+/// The text of a page whose encoding nobody but itself tells.
+pub fn decoded_page(bytes: &[u8]) -> Cow<'_, str> {
+    decoded(bytes, None)
+}
+
 /// A mark tells the encoding, else whoever fetched the page, else the page itself; else it is guessed.
-fn decode(page: &Page) -> Cow<'_, str> {
-    let (encoding, bytes) = match Encoding::for_bom(&page.bytes) {
-        Some((encoding, length)) => (encoding, &page.bytes[length..]),
-        None => {
-            let told = page.encoding.or_else(|| declared(&page.bytes));
-            (told.unwrap_or_else(|| guessed(&page.bytes)), page.bytes.as_slice())
-        }
+fn decoded<'a>(bytes: &'a [u8], told: Option<&'static Encoding>) -> Cow<'a, str> {
+    let (encoding, bytes) = match Encoding::for_bom(bytes) {
+        Some((encoding, length)) => (encoding, &bytes[length..]),
+        None => (told.or_else(|| declared(bytes)).unwrap_or_else(|| guessed(bytes)), bytes),
     };
     encoding.decode_without_bom_handling(bytes).0
 }
@@ -206,13 +203,9 @@ mod tests {
 
     const DEEPEST: usize = 1000;
 
-    fn page(bytes: &[u8]) -> Page {
-        Page { url: "u".to_owned(), encoding: None, bytes: bytes.to_vec(), kind: PageKind::Html }
-    }
-
     #[test]
     fn encodings_are_declared_marked_or_guessed() {
-        let decoded = |bytes: &[u8]| decode(&page(bytes)).into_owned();
+        let decoded = |bytes: &[u8]| decoded_page(bytes).into_owned();
         assert!(decoded(b"<meta charset=windows-1252>caf\xe9").ends_with("café"));
         assert!(decoded(b"<META http-equiv=x content='text/html; charset=ISO-8859-5'>\xbf").ends_with('П'));
         assert!(decoded(b"<?xml version='1.0' encoding=\"koi8-r\"?>\xf0").ends_with('П'));
@@ -228,13 +221,14 @@ mod tests {
 
     #[test]
     fn deep_pages_are_refused_whatever_their_ends_say() {
+        let limits = Limits { page_depth: DEEPEST as u64, ..Limits::default() };
         for hidden in ["<div></x>", "<b a=1><p></b>", "<ruby><rt>", "<a><div>", "<div a='/>'>", "<rt>"] {
             for how in [PageText::Main, PageText::Text] {
-                let told = title_and_text(&hidden.repeat(3000), how, DEEPEST as u64);
+                let told = text_of_page(&hidden.repeat(3000), how, &limits);
                 assert!(told.is_err() || !has_deeper(&Document::from(hidden.repeat(3000)), DEEPEST), "{hidden}");
             }
         }
-        assert!(title_and_text(&"<div><p>x</div>".repeat(3000), PageText::Text, DEEPEST as u64).is_ok());
+        assert!(text_of_page(&"<div><p>x</div>".repeat(3000), PageText::Text, &limits).is_ok());
     }
 
     #[test]

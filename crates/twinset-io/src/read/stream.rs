@@ -20,6 +20,13 @@ pub fn open_text(path: &Path, limits: &Limits) -> Result<Box<dyn Read + Send>> {
     open(&InputFile::new(path.to_owned(), None), None, &options, &Run::default())
 }
 
+/// Opens a file as the bytes that it has, decompressed, within the limits.
+pub fn open_bytes(path: &Path, limits: &Limits) -> Result<Box<dyn Read + Send>> {
+    let options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
+    let (stream, _, mark) = open_raw(&InputFile::new(path.to_owned(), None), None, &options, &Run::default())?;
+    Ok(Box::new(io::Cursor::new(mark).chain(stream)))
+}
+
 /// Opens a file, or standard input, as UTF-8.
 pub(super) fn open(
     file: &InputFile,

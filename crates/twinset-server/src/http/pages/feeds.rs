@@ -38,7 +38,10 @@ pub(super) async fn show(State(service): State<Service>) -> Shown {
                                     strong { (if feed.title.is_empty() { &feed.address } else { &feed.title }) }
                                     br; span class="meta" { (feed.address) }
                                     @if let Some(problem) = &feed.problem {
-                                        p class="problem" { (problem) " (" (count(u64::from(feed.failures), "failure", "failures")) ")" }
+                                        p class="problem" {
+                                            (problem)
+                                            @if feed.failures > 0 { " (" (count(u64::from(feed.failures), "failure", "failures")) ")" }
+                                        }
                                     }
                                 }
                                 td { (feed.articles) }

@@ -1,0 +1,70 @@
+//! What became of articles that came together: from a file, a folder or a feed.
+
+use crate::article::Submission;
+use crate::news::News;
+use crate::writer::Outcome;
+use crate::{Error, Result};
+
+/// What became of the articles of some files, or of a feed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Articles that were not there before.
+    pub new: u64,
+    /// Articles that took the place of others.
+    pub replaced: u64,
+    /// Articles that were there already.
+    pub unchanged: u64,
+    /// What could not be taken in, and why; the first ones.
+    pub problems: Vec<String>,
+    /// How many could not be.
+    pub refused: u64,
+    /// Articles of feeds that are older than is to be kept, and were left out.
+    pub outdated: u64,
+}
+
+/// So many problems are told.
+const TOLD: usize = 10;
+
+impl Imported {
+    /// Counts what cannot be taken in, and why.
+    pub(crate) fn refuse(&mut self, count: u64, problem: String) {
+        self.refused += count;
+        if self.problems.len() < TOLD {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Adds what became of a part, which is called so.
+    pub(crate) fn add(&mut self, part: Self, name: &str) {
+        self.new += part.new;
+        self.replaced += part.replaced;
+        self.unchanged += part.unchanged;
+        self.outdated += part.outdated;
+        self.refused += part.refused;
+        let left = TOLD - self.problems.len();
+        self.problems.extend(part.problems.into_iter().take(left).map(|problem| format!("{name}: {problem}")));
+    }
+
+    /// Takes articles in, each with the place where it was found. Fails if something cannot be kept.
+    pub(crate) fn take(
+        &mut self,
+        news: &News,
+        batch: Vec<(String, Submission)>,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<()> {
+        let (places, submissions): (Vec<String>, Vec<Submission>) = batch.into_iter().unzip();
+        progress(submissions.len() as u64);
+        for (place, result) in places.into_iter().zip(news.submit_all(submissions)?) {
+            match result {
+                Ok(receipt) => match receipt.outcome {
+                    Outcome::New => self.new += 1,
+                    Outcome::Replaced => self.replaced += 1,
+                    Outcome::Unchanged => self.unchanged += 1,
+                },
+                Err(error @ Error::Request(_)) => self.refuse(1, format!("{place}: {error}")),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
