@@ -271,11 +271,15 @@ fn cargo(args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
 fn run(program: &str, args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
     println!("$ {program} {args}");
     let begin = Instant::now();
-    let status = Command::new(program)
-        .args(args.split_whitespace())
-        .envs(environment.iter().copied())
-        .status()
-        .with_context(|| format!("{program} could not be started"))?;
+    let mut command = Command::new(program);
+    // What cargo tells of this package would have dependencies compiled again that ask for it.
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|own| name.to_string_lossy().starts_with(own)) {
+            command.env_remove(name);
+        }
+    }
+    command.args(args.split_whitespace()).envs(environment.iter().copied());
+    let status = command.status().with_context(|| format!("{program} could not be started"))?;
     if !status.success() {
         bail!("`{program} {args}` failed");
     }
