@@ -40,8 +40,8 @@ const FOLDER: &str = "target/fuzz";
 const WATCHING: &str = "TWINSET_WATCHED";
 /// So many targets run at a time.
 const TOGETHER: usize = 2;
-/// Limits of each input: seconds, and megabytes of memory.
-const LIMITS: [&str; 2] = ["-timeout=60", "-rss_limit_mb=3000"];
+/// Limits of each input: seconds, and megabytes of memory. A thread of an index that is just being started would be taken for a leak.
+const LIMITS: [&str; 3] = ["-timeout=60", "-rss_limit_mb=3000", "-detect_leaks=0"];
 /// How many bytes an input may have. libFuzzer takes no such limit while it makes one smaller.
 const LENGTH: &str = "-max_len=16384";
 
