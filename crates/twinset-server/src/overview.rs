@@ -79,16 +79,19 @@ impl Overview {
         days.iter_mut().for_each(|time| *time = time.div_euclid(Moment::DAY));
         days.sort_unstable();
         let days = days.chunk_by(|a, b| a == b).map(|day| (Moment(day[0] * Moment::DAY), day.len() as u64)).collect();
-        Ok(Self { entities: counted(entities), sources: counted(sources), days })
+        Ok(Self { entities: counted(&entities), sources: counted(&sources), days })
     }
 }
 
-fn counted(mut hashes: Vec<(u64, i64)>) -> Vec<Counted> {
-    hashes.sort_unstable();
-    let same = hashes.chunk_by(|a, b| a.0 == b.0);
-    let mut counted: Vec<Counted> =
-        same.map(|same| Counted { hash: same[0].0, count: same.len() as u64, article: same[0].1 }).collect();
-    counted.sort_by_key(|counted| (std::cmp::Reverse(counted.count), counted.hash));
+fn counted(hashes: &[(u64, i64)]) -> Vec<Counted> {
+    let mut counts: HashMap<u64, Counted> = HashMap::new();
+    for &(hash, article) in hashes {
+        let own = counts.entry(hash).or_insert(Counted { hash, count: 0, article });
+        own.count += 1;
+        own.article = own.article.min(article);
+    }
+    let mut counted: Vec<Counted> = counts.into_values().collect();
+    counted.sort_unstable_by_key(|counted| (std::cmp::Reverse(counted.count), counted.hash));
     counted
 }
 
