@@ -14,6 +14,7 @@ mod limits;
 mod size;
 mod uniques;
 
+mod collection;
 mod copy;
 pub mod generate;
 mod load;
@@ -23,6 +24,7 @@ mod sketches;
 mod texts;
 pub mod write;
 
+pub use collection::{Collection, Copies, Held};
 pub use compression::inner_ending;
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
@@ -30,7 +32,7 @@ pub use guard::{guarded, is_guarded};
 pub use host::{Host, Listener, MemoryTable, Written};
 pub use ids::Ids;
 pub use limits::{Limit, Limits, Unit};
-pub use load::{Collection, Content, Copies, Held, Keeping, are_rdf, load, tokens_for};
+pub use load::{Content, Keeping, are_rdf, load, tokens_for};
 pub use read::{Format, ReadOptions};
 pub use records::{Prepared, for_each_record};
 pub use size::ByteSize;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use twinset::Run;
 
 use crate::Result;
-use crate::load::Collection;
+use crate::collection::Collection;
 use crate::read::{BadRecords, Inputs, ReadOptions, for_each_block};
 
 /// The texts of those records of a collection that are wanted: of the left, or only, one (0) or of the right one (1).

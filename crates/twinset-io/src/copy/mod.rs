@@ -12,8 +12,8 @@ use std::io::Write;
 
 use twinset::Run;
 
+use crate::collection::{Collection, FileLayout};
 use crate::guard::guarded;
-use crate::load::{Collection, FileLayout};
 use crate::read::{Format, Inputs, Piece, ReadOptions, for_each_piece, format_of, whole_file};
 use crate::{Error, Output, Result};
 

@@ -6,7 +6,7 @@ use twinset::Run;
 
 use super::{Fate, Records, Sides, Target};
 use crate::Result;
-use crate::load::Collection;
+use crate::collection::Collection;
 use crate::read::{Inputs, ReadOptions, Wanted, describe, for_each_quad};
 
 pub(super) fn copy(
