@@ -1,6 +1,6 @@
 //! The news service: articles arrive, near duplicates become stories, a search returns stories.
 //!
-//! [`News`] is the service without HTTP. SQLite holds the truth ; the label index and the full-text index follow from
+//! [`News`] is the service without HTTP. SQLite holds the truth; the label index and the full-text index follow from
 //! it, and are brought up to date when the service starts.
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
@@ -26,9 +26,12 @@ mod options;
 mod overview;
 #[doc(hidden)]
 pub mod probe;
+mod retention;
+mod search;
 mod serve;
 mod store;
 mod stories;
+mod story;
 mod text;
 mod until;
 mod writer;
@@ -40,12 +43,12 @@ pub use error::{Error, Result};
 pub use feeds::{Feed, Feeds};
 pub use import::import;
 pub use imported::Imported;
-pub use news::{
-    Comparison, DayCount, Found, Judged, Mention, News, Piece, Receipt, Search, Similar, SourceCount, Story,
-};
+pub use news::{Comparison, Judged, News, Similar};
 pub use options::ServeOptions;
+pub use search::{DayCount, Found, Search, SourceCount};
 pub use serve::serve;
 pub use store::back_up;
 pub use stories::Asked;
+pub use story::{Mention, Piece, Story};
 pub use text::TextQuery;
-pub use writer::Outcome;
+pub use writer::{Outcome, Receipt};

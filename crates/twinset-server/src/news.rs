@@ -1,6 +1,6 @@
 //! The service itself, without a word of HTTP: articles in, stories out.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -16,11 +16,13 @@ use crate::extract::Extractor;
 use crate::intake;
 use crate::kept::Kept;
 use crate::options::ServeOptions;
-use crate::overview::{Counted, Names, name_hash};
-use crate::store::{Reading, cloud};
+use crate::overview::Names;
+use crate::retention::Retention;
+use crate::store::Reading;
 use crate::stories::{Asked, Stories};
-use crate::text::{Snippet, Snippets, TextQuery};
-use crate::writer::{Done, Order, Outcome, Waiting, Writer};
+use crate::story::Story;
+use crate::text::Snippets;
+use crate::writer::{Done, Order, Receipt, Waiting, Writer};
 use crate::{Error, Result};
 
 /// The service.
@@ -30,94 +32,10 @@ pub struct News {
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
     extractor: Extractor,
     window: Option<u32>,
-    retention: (Option<u32>, Option<u64>),
+    retention: Retention,
     /// Names that were counted in results.
-    entities: Names<Entity>,
-    sources: Names<String>,
-}
-
-/// Stories that were found.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct Found {
-    /// How many articles have what was sought.
-    pub articles: u64,
-    /// What of the search could not be understood.
-    pub notes: Vec<String>,
-    /// The stories, in the order of their best articles.
-    pub stories: Vec<Story>,
-    /// Whether there are more stories after these.
-    pub more: bool,
-    /// How many of the articles were counted for what follows: all of them, or the best of very many.
-    pub counted: u64,
-    /// Who and what they mention, the most frequent first.
-    pub entities: Vec<Mention>,
-    /// Who published them, and how many, those with most first.
-    pub sources: Vec<SourceCount>,
-    /// When they were published, day by day.
-    pub timeline: Vec<DayCount>,
-}
-
-/// An entity, and in how many articles it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Mention {
-    /// Who or what it is.
-    #[serde(flatten)]
-    pub entity: Entity,
-    /// In how many articles.
-    pub count: u64,
-}
-
-/// A source, and how many articles it has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct SourceCount {
-    /// Who published them.
-    pub source: String,
-    /// How many.
-    pub count: u64,
-}
-
-/// A day, and how many articles it has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct DayCount {
-    /// The day.
-    #[schema(format = Date)]
-    pub day: String,
-    /// How many.
-    pub count: u64,
-}
-
-/// A story: what is shown of it, and who ran it.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct Story {
-    /// The article that stands for it.
-    pub representative: Head,
-    /// Why it does.
-    pub reason: String,
-    /// A piece of it.
-    pub snippet: Piece,
-    /// All its articles, in the order in which they were published.
-    pub articles: Vec<Head>,
-    /// How many sources ran it.
-    pub sources: u64,
-    /// Whether one of its articles was marked read.
-    pub is_read: bool,
-    /// Who and what its articles mention, the most frequent first.
-    pub entities: Vec<Mention>,
-}
-
-/// A piece of a text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Piece {
-    /// The piece.
-    pub text: String,
-    /// Where it has the words that were sought: beginnings and ends, in bytes.
-    pub marked: Vec<[usize; 2]>,
-}
-
-impl From<Snippet> for Piece {
-    fn from(snippet: Snippet) -> Self {
-        Self { text: snippet.text, marked: snippet.marked.into_iter().map(|range| [range.start, range.end]).collect() }
-    }
+    pub(crate) entities: Names<Entity>,
+    pub(crate) sources: Names<String>,
 }
 
 /// An article that is similar to something.
@@ -160,48 +78,6 @@ pub struct Judged {
     pub given: Moment,
 }
 
-/// What was done with an article.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Receipt {
-    /// Its number.
-    pub id: i64,
-    /// What happened.
-    pub outcome: Outcome,
-}
-
-impl From<Done> for Receipt {
-    fn from(done: Done) -> Self {
-        match done {
-            Done::Put(id, outcome) => Self { id, outcome },
-            Done::Removed(_) => Self { id: 0, outcome: Outcome::Replaced },
-        }
-    }
-}
-
-/// What is asked of a search.
-#[derive(Debug, Clone, Default)]
-pub struct Search {
-    /// What the articles have.
-    pub text: TextQuery,
-    /// What makes them a story.
-    pub asked: Asked,
-    /// By how many sources ran it, in place of the order of the articles.
-    pub hot: bool,
-    /// Leave out what was read.
-    pub unread: bool,
-    /// Skip so many stories.
-    pub skip: usize,
-    /// Show so many.
-    pub count: usize,
-}
-
-/// Among so many of the newest articles the hottest stories are sought.
-const HOT: usize = 500;
-/// So many entities are shown.
-const CLOUD: usize = 40;
-/// And so many sources of a result.
-const SOURCES: usize = 100;
-
 impl News {
     /// Opens a folder, or makes everything in an empty one.
     pub fn open(folder: &Path, options: &ServeOptions) -> Result<Self> {
@@ -214,7 +90,7 @@ impl News {
             thread: Mutex::new(Some(thread)),
             extractor,
             window: options.window_days,
-            retention: (options.keep_days, options.keep_count),
+            retention: Retention { days: options.keep_days, most: options.keep_count },
             entities: Names::default(),
             sources: Names::default(),
         })
@@ -243,7 +119,7 @@ impl News {
     pub fn submit(&self, submission: Submission) -> Result<Receipt> {
         let order = self.prepared(submission)?;
         // Whoever has the writer is waited for when the service ends, so it is not held while others are asked for entities.
-        Ok(self.writer()?.change(order)?.into())
+        self.writer()?.change(order)?.receipt()
     }
 
     fn prepared(&self, submission: Submission) -> Result<Order> {
@@ -260,7 +136,7 @@ impl News {
         let writer = self.writer()?;
         let waiting: Vec<Result<Waiting>> =
             prepared.into_iter().map(|order| order.and_then(|order| writer.begin(order))).collect();
-        Ok(waiting.into_iter().map(|waiting| waiting?.wait().map(Receipt::from)).collect())
+        Ok(waiting.into_iter().map(|waiting| waiting?.wait()?.receipt()).collect())
     }
 
     /// Takes an article out.
@@ -273,56 +149,20 @@ impl News {
 
     /// Takes out what is older than is to be kept, or more. Returns how many articles that were.
     pub fn expire(&self) -> Result<u64> {
-        let (days, count) = self.retention;
-        if days.is_none() && count.is_none() {
-            return Ok(0);
-        }
         let mut removed = 0;
-        loop {
-            let before = days.map(days_ago);
-            match self.writer()?.change(Order::Expire { before, most: count })? {
-                Done::Removed(0) => return Ok(removed),
+        while let Some(order) = self.retention.order() {
+            match self.writer()?.change(order)? {
+                Done::Removed(0) => break,
                 Done::Removed(more) => removed += more,
-                Done::Put(..) => {}
+                Done::Put(_) => {}
             }
         }
+        Ok(removed)
     }
 
-    /// Leaves out what would be taken out at once: articles that are not there, and are older than is to be kept, or than enough
-    /// others. The second number says how many these were.
+    /// Leaves out what would be taken out at once. The second number says how many these were.
     pub(crate) fn without_outdated(&self, submissions: Vec<Submission>) -> Result<(Vec<Submission>, u64)> {
-        let (days, most) = self.retention;
-        if days.is_none() && most.is_none() {
-            return Ok((submissions, 0));
-        }
-        let before = days.map_or(Moment(i64::MIN), days_ago);
-        let outdated = self.kept.store.read(|reading| {
-            let mut outdated: HashSet<usize> = HashSet::new();
-            let mut new: Vec<(Moment, Option<usize>)> = Vec::new();
-            for (place, submission) in submissions.iter().enumerate() {
-                let published = submission.published.as_deref().map_or(Ok(Moment::now()), Moment::parse);
-                let url = intake::address(&submission.url, self.limits());
-                // What makes no sense is refused later, with a reason.
-                let (Ok(published), Ok(url)) = (published, url) else { continue };
-                if reading.has_address(&url)? {
-                    continue;
-                }
-                if published < before {
-                    outdated.insert(place);
-                } else {
-                    new.push((published, Some(place)));
-                }
-            }
-            let excess = match most {
-                Some(most) => (reading.count()? + new.len() as u64).saturating_sub(most),
-                None => 0,
-            };
-            // Of two that were published together the one that is there goes first.
-            new.extend(reading.oldest(excess)?.into_iter().map(|published| (published, None)));
-            new.sort();
-            outdated.extend(new.into_iter().take(excess as usize).filter_map(|(_, place)| place));
-            Ok(outdated)
-        })?;
+        let outdated = self.kept.store.read(|reading| self.retention.outdated(reading, &submissions, self.limits()))?;
         let kept = submissions.into_iter().enumerate().filter(|(place, _)| !outdated.contains(place));
         Ok((kept.map(|(_, submission)| submission).collect(), outdated.len() as u64))
     }
@@ -343,108 +183,18 @@ impl News {
     }
 
     /// Until when a search that begins now must be done.
-    fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + Duration::from_secs(self.limits().search_time)
     }
 
-    fn stories<'a>(&'a self, reading: &'a Reading<'a>, asked: Asked, deadline: Instant) -> Result<Stories<'a>> {
+    pub(crate) fn stories<'a>(
+        &'a self,
+        reading: &'a Reading<'a>,
+        asked: Asked,
+        deadline: Instant,
+    ) -> Result<Stories<'a>> {
         let (has_verdicts, most) = (reading.has_verdicts()?, self.limits().story as usize);
         Ok(Stories { reading, labels: &self.kept.labels, asked, window: self.window, has_verdicts, most, deadline })
-    }
-
-    /// The stories of a search.
-    pub fn search(&self, search: &Search) -> Result<Found> {
-        let deadline = self.deadline();
-        let asking = self.kept.text.ask(&search.text, self.limits())?;
-        let hits = asking.hits(self.limits().hits as usize, deadline)?;
-        let overview = asking.overview(&hits)?;
-        self.kept.store.read(|reading| {
-            let stories = self.stories(reading, search.asked, deadline)?;
-            let needed = search.skip + search.count + 1;
-            // The members of each story, and those of them that were found, in order.
-            let mut groups: Vec<(BTreeSet<i64>, Vec<i64>)> = Vec::new();
-            let mut group_of: HashMap<i64, usize> = HashMap::new();
-            for &(_, id) in hits.articles.iter().take(if search.hot { HOT } else { usize::MAX }) {
-                if let Some(&group) = group_of.get(&id) {
-                    // Stories that were read are left out.
-                    if let Some((_, found)) = groups.get_mut(group) {
-                        found.push(id);
-                    }
-                    continue;
-                }
-                if !search.hot && groups.len() >= needed {
-                    continue;
-                }
-                let mut members = stories.of(id)?;
-                members.retain(|member| !group_of.contains_key(member));
-                if search.unread && self.is_read(reading, &members)? {
-                    group_of.extend(members.iter().map(|&member| (member, usize::MAX)));
-                    continue;
-                }
-                group_of.extend(members.iter().map(|&member| (member, groups.len())));
-                groups.push((members, vec![id]));
-            }
-            if search.hot {
-                let mut counted = Vec::new();
-                for group in groups {
-                    counted.push((sources(reading, &group.0)?, group));
-                }
-                counted.sort_by_key(|(sources, _)| std::cmp::Reverse(*sources));
-                groups = counted.into_iter().map(|(_, group)| group).collect();
-            }
-            let more = groups.len() > search.skip + search.count;
-            let snippets = asking.snippets()?;
-            let shown = groups.into_iter().skip(search.skip).take(search.count);
-            let shown = shown.map(|(members, found)| story(reading, &members, &found, &snippets));
-            let stories = shown.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-            Ok(Found {
-                articles: hits.total,
-                notes: asking.notes.clone(),
-                stories,
-                more,
-                counted: hits.articles.len() as u64,
-                entities: self.mentioned(reading, &overview.entities)?,
-                sources: self.published_by(reading, &overview.sources)?,
-                timeline: overview.days.iter().map(|&(day, count)| DayCount { day: day.day(), count }).collect(),
-            })
-        })
-    }
-
-    /// The names of entities that were counted.
-    fn mentioned(&self, reading: &Reading<'_>, counted: &[Counted]) -> Result<Vec<Mention>> {
-        let mut mentions = Vec::new();
-        for own in counted.iter().take(CLOUD) {
-            let read = || {
-                let entities = reading.head(own.article)?.into_iter().flat_map(|head| head.entities);
-                Ok(entities.into_iter().find(|entity| name_hash(&entity.name) == own.hash))
-            };
-            let entity = self.entities.of(own.hash, read)?;
-            mentions.extend(entity.map(|entity| Mention { entity, count: own.count }));
-        }
-        mentions.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.entity.name.cmp(&b.entity.name)));
-        Ok(mentions)
-    }
-
-    /// The names of sources that were counted.
-    fn published_by(&self, reading: &Reading<'_>, counted: &[Counted]) -> Result<Vec<SourceCount>> {
-        let mut sources = Vec::new();
-        for own in counted.iter().take(SOURCES) {
-            let read =
-                || Ok(reading.head(own.article)?.map(|head| head.source).filter(|name| name_hash(name) == own.hash));
-            let source = self.sources.of(own.hash, read)?;
-            sources.extend(source.map(|source| SourceCount { source, count: own.count }));
-        }
-        sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.source.cmp(&b.source)));
-        Ok(sources)
-    }
-
-    fn is_read(&self, reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<bool> {
-        for &id in members {
-            if reading.head(id)?.is_some_and(|head| head.is_read) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// The story of an article.
@@ -453,7 +203,7 @@ impl News {
             reading.article(id)?;
             let members = self.stories(reading, asked, self.deadline())?.of(id)?;
             let snippets = Snippets::none();
-            let story = story(reading, &members, &members.iter().copied().collect::<Vec<_>>(), &snippets)?;
+            let story = Story::of(reading, &members, &members.iter().copied().collect::<Vec<_>>(), &snippets)?;
             story.ok_or_else(|| Error::Missing(format!("there is no article {id}")))
         })
     }
@@ -539,56 +289,10 @@ impl Drop for News {
     }
 }
 
-fn days_ago(days: u32) -> Moment {
-    Moment(Moment::now().0 - i64::from(days) * Moment::DAY)
-}
-
 fn similar(reading: &Reading<'_>, found: impl IntoIterator<Item = (i64, f64)>) -> Result<Vec<Similar>> {
     let mut articles = Vec::new();
     for (id, similarity) in found {
         articles.extend(reading.head(id)?.map(|article| Similar { article, similarity }));
     }
     Ok(articles)
-}
-
-/// How many sources ran a story.
-fn sources(reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<usize> {
-    let mut sources = HashSet::new();
-    for &id in members {
-        sources.extend(reading.head(id)?.map(|head| head.source));
-    }
-    Ok(sources.len())
-}
-
-/// What is shown of a story: of the articles that were found, the one that was published first stands for it.
-fn story(reading: &Reading<'_>, members: &BTreeSet<i64>, found: &[i64], snippets: &Snippets) -> Result<Option<Story>> {
-    let mut articles = Vec::with_capacity(members.len());
-    for &id in members {
-        articles.extend(reading.head(id)?);
-    }
-    articles.sort_by_key(|head| (head.published, std::cmp::Reverse(head.length), head.id));
-    let is_found = |head: &&Head| found.contains(&head.id);
-    let Some(representative) = articles.iter().find(is_found).or(articles.first()).cloned() else { return Ok(None) };
-    let matching = articles.iter().filter(is_found).count();
-    let reason = match (articles.len(), matching) {
-        (1, _) => "the only one".to_owned(),
-        (all, matching) if all == matching => format!("published first of {all}"),
-        (_, 1) => "the only one that matches".to_owned(),
-        (all, matching) => format!("published first of the {matching} that match, of {all}"),
-    };
-    let text = reading.text(representative.id)?.unwrap_or_default();
-    let sources: HashSet<&str> = articles.iter().map(|head| head.source.as_str()).collect();
-    Ok(Some(Story {
-        reason,
-        snippet: snippets.of(&text).into(),
-        sources: sources.len() as u64,
-        is_read: articles.iter().any(|head| head.is_read),
-        entities: mentions(&articles),
-        representative,
-        articles,
-    }))
-}
-
-fn mentions<'a>(heads: impl IntoIterator<Item = &'a Head>) -> Vec<Mention> {
-    cloud(heads).into_iter().take(CLOUD).map(|(entity, count)| Mention { entity, count }).collect()
 }

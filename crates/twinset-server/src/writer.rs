@@ -39,13 +39,32 @@ pub enum Outcome {
     Unchanged,
 }
 
+/// What was done with an article.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Receipt {
+    /// Its number.
+    pub id: i64,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Done {
-    /// An article has this number, and this happened to it.
-    Put(i64, Outcome),
+    /// An article was taken in.
+    Put(Receipt),
     /// So many articles are gone.
     Removed(u64),
+}
+
+impl Done {
+    /// Of an article that was to be taken in.
+    pub(crate) fn receipt(self) -> Result<Receipt> {
+        match self {
+            Self::Put(receipt) => Ok(receipt),
+            Self::Removed(_) => Err(Error::storage("the service", "it removed articles in place of taking one in")),
+        }
+    }
 }
 
 struct Job {
@@ -187,11 +206,14 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
         let place = done.len();
         match order {
             Order::Put(article, labelled) => match kept.store.read(|reading| reading.article_at(&article.url))? {
-                Some(old) if article.is_kept_as(&old) => done.push(Done::Put(old.id, Outcome::Unchanged)),
+                Some(old) if article.is_kept_as(&old) => {
+                    done.push(Done::Put(Receipt { id: old.id, outcome: Outcome::Unchanged }));
+                }
                 old => {
                     let outcome = if old.is_some() { Outcome::Replaced } else { Outcome::New };
                     new.push(New { place, old: old.map(|old| old.id), article, labelled });
-                    done.push(Done::Put(0, outcome));
+                    // Its number is known when it is written.
+                    done.push(Done::Put(Receipt { id: 0, outcome }));
                 }
             },
             Order::Remove(id) => removed.push(id),
@@ -237,8 +259,8 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
         Ok(ids)
     })?;
     for (own, &id) in new.iter().zip(&ids) {
-        if let Done::Put(number, _) = &mut done[own.place] {
-            *number = id;
+        if let Done::Put(receipt) = &mut done[own.place] {
+            receipt.id = id;
         }
     }
     let kept_at = begin.elapsed();

@@ -20,7 +20,10 @@ use super::failure::Failure;
 use super::parameters::{Id, Likeness, Parameters, SearchParameters, Sent, Window, asked};
 use crate::article::{Article, Head, Submission};
 use crate::feeds::Feed;
-use crate::news::{Comparison, Found, Judged, Receipt, Similar, Story};
+use crate::news::{Comparison, Judged, Similar};
+use crate::search::Found;
+use crate::story::Story;
+use crate::writer::Receipt;
 
 type Answer<T> = Result<Json<T>, Failure>;
 

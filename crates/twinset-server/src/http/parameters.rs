@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use super::failure::Failure;
 use crate::article::Moment;
-use crate::news::Search;
+use crate::search::Search;
 use crate::stories::Asked;
 use crate::text::TextQuery;
 use crate::{Error, Result};

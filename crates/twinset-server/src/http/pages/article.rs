@@ -7,8 +7,8 @@ use super::parts::{Page, address, cloud, line, original, time};
 use super::{Service, Shown};
 use crate::article::Entity;
 use crate::http::parameters::Id;
-use crate::news::Mention;
 use crate::stories::Asked;
+use crate::story::Mention;
 
 pub(super) async fn show(State(service): State<Service>, id: Result<Id, super::Failure>) -> Shown {
     let Id(id) = id?;

@@ -7,8 +7,9 @@ use super::parts::{Page, address, button, cloud, count, line, piece, time, timel
 use super::{Service, Shown};
 use crate::article::Entity;
 use crate::http::parameters::{Parameters, SearchParameters, Sort};
-use crate::news::{Found, Story};
+use crate::search::Found;
 use crate::stories::{Asked, LEAST, LEAST_PROBABILITY, MOST_PROBABILITY};
+use crate::story::Story;
 
 pub(super) async fn show(
     State(service): State<Service>,

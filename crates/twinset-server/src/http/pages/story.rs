@@ -7,7 +7,7 @@ use super::parts::{Page, address, button, cloud, count, original, piece, time, t
 use super::{Service, Shown};
 use crate::article::Entity;
 use crate::http::parameters::{Id, Likeness, Parameters};
-use crate::news::DayCount;
+use crate::search::DayCount;
 
 pub(super) async fn show(
     State(service): State<Service>,
