@@ -1,5 +1,6 @@
 //! Records of a stream, one by one, as soon as they have arrived.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
@@ -57,6 +58,7 @@ pub fn for_each_arrival(
             },
         }
         parser.line += parser.lines(piece.bytes());
+        parser.has_begun |= !is_mark(piece.bytes());
         Ok(true)
     })?;
     rejects.map_or(Ok(0), Rejects::finish)
@@ -73,6 +75,8 @@ struct Parser<'a> {
     /// Known once the header, or the first record, is there.
     source: Option<Arc<Source>>,
     line: u64,
+    /// Whether something stands before in the file, other than a byte order mark.
+    has_begun: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -87,7 +91,8 @@ impl<'a> Parser<'a> {
         let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?.unwrap_or(UTF_8);
         let (name, delimiter) = (file.title(), delimiter(format, &file.path, options)?);
         let wanted = Wanted::new(options, &[]);
-        let mut parser = Self { options, name, format, encoding, delimiter, wanted, source: None, line: 1 };
+        let mut parser =
+            Self { options, name, format, encoding, delimiter, wanted, source: None, line: 1, has_begun: false };
         match format {
             Format::Txt => parser.know(Fields::in_header(&parser.wanted, &["text"], delimiter, &parser.name)?),
             Format::Jsonl => parser.know(Fields::by_name(&parser.wanted)),
@@ -102,7 +107,7 @@ impl<'a> Parser<'a> {
 
     /// Learns the fields from the header, unless this is a byte order mark or a blank line.
     fn header(&mut self, bytes: &[u8]) -> Result<()> {
-        if let Some((encoding, _)) = Encoding::for_bom(bytes).filter(|&(_, length)| length == bytes.len()) {
+        if let Some((encoding, _)) = Encoding::for_bom(bytes).filter(|_| is_mark(bytes)) {
             self.encoding = encoding;
             return Ok(());
         }
@@ -196,14 +201,21 @@ impl<'a> Parser<'a> {
 
     /// A row of csv.
     fn row(&self, text: &str) -> csv::ByteRecord {
+        // The reader drops a mark where it begins. Within a file it is text.
+        let before = if self.has_begun { "\n" } else { "" };
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(self.delimiter)
             .has_headers(false)
             .flexible(true)
-            .from_reader(text.as_bytes());
+            .from_reader(before.as_bytes().chain(text.as_bytes()));
         let mut record = csv::ByteRecord::new();
         // Only reading can fail, and this is in memory.
         let _ = reader.read_byte_record(&mut record);
         record
     }
+}
+
+/// Whether all that there is is a byte order mark.
+fn is_mark(bytes: &[u8]) -> bool {
+    Encoding::for_bom(bytes).is_some_and(|(_, length)| length == bytes.len())
 }
