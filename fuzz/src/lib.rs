@@ -4,6 +4,7 @@
 //! (`cargo xtask fuzz`), and a test replays all seeds, all findings and some mutations of them on any toolchain.
 
 mod bytes;
+mod databases;
 mod estimates;
 mod fault;
 mod feeds;
@@ -30,7 +31,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub static TARGETS: [Target; 18] = [
+pub static TARGETS: [Target; 19] = [
     Target { name: "lines", function: readers::lines },
     Target { name: "parquet", function: readers::parquet },
     Target { name: "sketches", function: readers::sketches },
@@ -40,6 +41,7 @@ pub static TARGETS: [Target; 18] = [
     Target { name: "rdfxml", function: readers::rdfxml },
     Target { name: "jsonld", function: readers::jsonld },
     Target { name: "xml", function: readers::xml },
+    Target { name: "databases", function: databases::databases },
     Target { name: "feeds", function: feeds::feeds },
     Target { name: "settings", function: settings::settings },
     Target { name: "texts", function: texts::texts },

@@ -56,6 +56,26 @@ fn records() {
     holds("record", 100, triple, "longer than");
     let element: Input = |amount| ("a.xml", format!("<a>{}</a>", times("x", amount)).into(), "profile a.xml");
     holds("record", 100, element, "--max-record");
+    let text: Input = |amount| {
+        let rows = format!("CREATE TABLE texts (text); INSERT INTO texts VALUES ('{}')", times("x", amount));
+        ("a.sqlite", database(&rows), "profile a.sqlite")
+    };
+    holds("record", 10_000, text, "--max-record");
+    // Columns that are computed may be of any length, in a file of a few kilobytes.
+    let rows = "CREATE TABLE rooms (id, room BLOB AS (zeroblob(900000000))); INSERT INTO rooms VALUES (1)";
+    let folder = Folder::with(&[("a.sqlite", &database(rows))]);
+    let told = folder.run("profile a.sqlite").stderr;
+    assert!(String::from_utf8_lossy(&told).contains("--max-record"), "{}", String::from_utf8_lossy(&told));
+}
+
+/// The bytes of a SQLite file.
+fn database(statements: &str) -> Vec<u8> {
+    let folder = Folder::with(&[]);
+    let path = folder.path("made.sqlite");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch(statements).unwrap();
+    connection.close().unwrap();
+    std::fs::read(path).unwrap()
 }
 
 /// A page in a web archive, with a header of so many bytes.

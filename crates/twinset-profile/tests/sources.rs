@@ -174,6 +174,13 @@ fn sqlite() {
             .unwrap();
     }
     check_hostile(&path.display().to_string());
+    let computed = "CREATE TABLE computed (id, twice AS (id * 2), length INTEGER AS (length(id)) STORED);
+                    INSERT INTO computed VALUES (5), (6)";
+    connection.execute_batch(computed).unwrap();
+    let chosen = ProfileOptions { table: vec!["computed".to_owned()], ..ProfileOptions::default() };
+    let found = read(&path.display().to_string(), &chosen);
+    let distinct: Vec<f64> = found.features.iter().map(|feature| feature.distinct.count).collect();
+    assert_eq!(distinct, [2.0, 2.0, 1.0]);
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! A SQLite file, opened for reading only.
+//! A SQLite file, opened for reading only. Anybody may have made it, so nothing that its schema asks for is trusted.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use twinset::Run;
@@ -35,7 +36,7 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&name, &error))?;
         let sqlite = Self { name, connection, choice: choice.clone() };
-        let begin = "PRAGMA query_only = true; BEGIN";
+        let begin = "PRAGMA query_only = true; PRAGMA trusted_schema = false; PRAGMA cell_size_check = true; BEGIN";
         sqlite.connection.execute_batch(begin).map_err(|error| failure(&sqlite.name, &error))?;
         Ok(sqlite)
     }
@@ -57,7 +58,9 @@ impl Sqlite {
             self.connection.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let mut tables = Vec::new();
         for name in names.into_iter().filter(|name| self.choice.has_table(None, name)) {
-            let mut columns = self.connection.prepare("SELECT name, type FROM pragma_table_info(?1) ORDER BY cid")?;
+            // Columns that are computed count as well; those that a virtual table hides do not.
+            let sql = "SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid";
+            let mut columns = self.connection.prepare(sql)?;
             let columns =
                 columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
             let count = || {
@@ -99,15 +102,35 @@ impl Sqlite {
 
     /// Reads rows as text, as far as the visitor wants them.
     fn rows(&self, table: &Table, wanted: &[usize], run: &Run, visit: &mut Visit<'_>) -> Result<()> {
-        let refused = |error: rusqlite::Error| failure(&self.name, &error);
+        // Values of a batch are found by 32 bits. Columns that are computed may be of any length, whatever that of the file is.
+        let largest = self.choice.read.limits.record.min(1 << 30) as usize;
+        self.connection
+            .set_limit(Limit::SQLITE_LIMIT_LENGTH, largest as i32)
+            .map_err(|error| failure(&self.name, &error))?;
+        let too_long = || {
+            let reason = format!("a row is longer than {largest} bytes; --max-record allows more, 1G at most");
+            Error::source(&self.name, reason)
+        };
+        let refused = |error: rusqlite::Error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::TooBig) => too_long(),
+            _ => failure(&self.name, &error),
+        };
         let names: Vec<String> = wanted.iter().map(|&column| quoted(&table.columns[column].0)).collect();
         let sql = format!("SELECT {} FROM {}", names.join(", "), quoted(&table.name));
         let mut statement = self.connection.prepare(&sql).map_err(refused)?;
         let mut rows = statement.query([]).map_err(refused)?;
         let mut batch = Batch::new(table.columns.len());
         while let Some(row) = rows.next().map_err(refused)? {
+            let mut length = 0;
             for (at, &column) in wanted.iter().enumerate() {
-                match row.get_ref(at).map_err(refused)? {
+                let value = row.get_ref(at).map_err(refused)?;
+                if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
+                    length += bytes.len();
+                }
+                if length > largest {
+                    return Err(too_long());
+                }
+                match value {
                     ValueRef::Null => batch.push(column, None),
                     ValueRef::Integer(number) => batch.push(column, Some(number.to_string().as_bytes())),
                     ValueRef::Real(number) => batch.push(column, Some(number.to_string().as_bytes())),
