@@ -1,6 +1,7 @@
 //! `twinset serve`: the news service.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use tracing_subscriber::EnvFilter;
@@ -26,6 +27,9 @@ pub(crate) struct Serve {
     quiet: bool,
 }
 
+/// So much time passes between two words on how many articles were taken in.
+const TELL_AFTER: Duration = Duration::from_secs(2);
+
 const EXAMPLES: &str = "Examples:
   twinset serve --demo
   twinset serve --data news --feed https://example.com/feed.xml
@@ -37,7 +41,7 @@ A backup is restored by putting it into an empty folder as news.sqlite; everythi
 
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let filter = EnvFilter::new(if self.quiet { "error" } else { "warn,twinset_server=info" });
+        let filter = EnvFilter::new(if self.quiet { "error" } else { "warn,twinset_server=info,twinset_cli=info" });
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
         if self.log_json {
             log.json().init()
@@ -58,10 +62,13 @@ impl Serve {
             show_demo(&news)?;
         }
         for path in &self.options.import {
-            let mut taken = 0;
+            let (mut taken, mut told) = (0, Instant::now());
             let imported = import(&news, path, |more| {
                 taken += more;
-                tracing::info!(articles = taken, from = %path.display(), "import");
+                if told.elapsed() >= TELL_AFTER {
+                    told = Instant::now();
+                    tracing::info!(articles = taken, from = %path.display(), "import");
+                }
             })?;
             report(path, &imported);
         }
