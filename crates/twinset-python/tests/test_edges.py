@@ -74,11 +74,19 @@ def test_a_float_means_its_shortest_decimal(threshold):
         (NEAR, {"threshold": 0.8, "stop_words": "\ud800"}, ValueError, "lone surrogate"),
         ([["a", 2]], {"threshold": 0.8}, TypeError, "tokens must be str"),
         ([["a"], "b"], {"threshold": 0.8}, TypeError, "value 1 must be a list of str"),
+        ({"n": [1 << 64, 1], "text": NEAR}, {"threshold": 0.8}, TypeError, "cannot be made an Arrow table"),
+        ([{"n": -(1 << 70), "text": NEAR[0]}], {"threshold": 0.8}, TypeError, "cannot be made an Arrow table"),
     ],
 )
 def test_what_makes_no_sense_is_refused(data, settings, error, words):
     with pytest.raises(error, match=words):
         twinset.join(data, **settings)
+
+
+@pytest.mark.parametrize("truth", [{"left": [0]}, pyarrow.table({"left": [0]}), ["0", "1"], [(0,), (1,)], [(0, 1), (1,)], [(0, 1), 1]])
+def test_true_pairs_have_two_columns(truth):
+    with pytest.raises(ValueError, match="true pairs are two columns"):
+        twinset.tune(NEAR, truth=truth)
 
 
 def test_missing_texts_are_empty():

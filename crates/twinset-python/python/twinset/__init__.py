@@ -204,14 +204,16 @@ def tune(
 
 def _truth(truth: Data, sources: tuple[Source, Source], folder: str) -> str:
     """The path of a file of true pairs; those in memory are the first two columns of a table, or tuples."""
+    needed = "true pairs are two columns, those of the left and the right records, or tuples of both"
     if isinstance(truth, (list, tuple)) and truth and isinstance(truth[0], (list, tuple)):
-        left, right = zip(*truth)
-        truth = {"left": list(left), "right": list(right)}
+        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in truth):
+            raise ValueError(needed)
+        truth = {"left": [left for left, _ in truth], "right": [right for _, right in truth]}
     pairs = Source(truth, {})
     if pairs.table is None:
         return str(pairs.word)
     if pairs.table.num_columns < 2:
-        raise ValueError("true pairs are two columns, those of the left and the right records")
+        raise ValueError(needed)
     columns = [
         [source.named(record) for record in pairs.table.column(at).to_pylist()] for at, source in enumerate(sources)
     ]
