@@ -1,5 +1,6 @@
 //! `twinset serve`: the news service.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -42,7 +43,10 @@ A backup is restored by putting it into an empty folder as news.sqlite; everythi
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let filter = EnvFilter::new(if self.quiet { "error" } else { "warn,twinset_server=info,twinset_cli=info" });
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal());
         if self.log_json {
             log.json().init()
         } else {

@@ -53,8 +53,9 @@ impl Imported {
         progress: &mut impl FnMut(u64),
     ) -> Result<()> {
         let (places, submissions): (Vec<String>, Vec<Submission>) = batch.into_iter().unzip();
-        progress(submissions.len() as u64);
-        for (place, result) in places.into_iter().zip(news.submit_all(submissions)?) {
+        let taken = news.submit_all(submissions)?;
+        progress(taken.len() as u64);
+        for (place, result) in places.into_iter().zip(taken) {
             match result {
                 Ok(receipt) => match receipt.outcome {
                     Outcome::New => self.new += 1,
