@@ -25,7 +25,7 @@ def test_a_crowded_meeting_is_told_batch_by_batch():
     texts = [f"one two three four five six seven eight nine ten w{number}" for number in range(RECORDS)]
     batches, pairs = 0, set()
     for rows in met(Shuffle(["--threshold=0.5"], False), texts):
-        assert 0 < rows.num_rows <= CANDIDATES
+        assert 0 < rows.num_rows <= CANDIDATES and rows.nbytes < 3e6
         batches += 1
         pairs.update(zip(rows["left"].to_pylist(), rows["right"].to_pylist()))
     assert len(pairs) == RECORDS * (RECORDS - 1) // 2
