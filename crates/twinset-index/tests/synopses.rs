@@ -401,6 +401,28 @@ fn a_change_that_was_killed_can_be_made_again() {
 }
 
 #[test]
+fn a_part_has_as_many_records_as_the_list_of_parts_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = make(folder.path(), 8);
+    index.add((0..30).map(|id| entry(id, &BTreeSet::from([u16::from(id)]), 8)).collect(), false).unwrap();
+    index.remove(&["r3".to_owned()]).unwrap();
+    drop(index);
+    let list = folder.path().join("meta.json");
+    let told = std::fs::read_to_string(&list).unwrap();
+    let (before, rest) = told.split_once("\"max_doc\": ").unwrap();
+    let (count, after) = rest.split_once(',').unwrap();
+    let count: u32 = count.parse().unwrap();
+    for other in [count, count - 1, count + 1, count + 64, count + 1000] {
+        std::fs::write(&list, format!("{before}\"max_doc\": {other},{after}")).unwrap();
+        let damages = SynopsisIndex::open(folder.path()).and_then(|index| index.damages());
+        match damages {
+            Ok(damages) => assert_eq!(damages.is_empty(), other == count, "{other} in place of {count}: {damages:?}"),
+            Err(error) => assert!(other != count && error.to_string().contains("restore it from a copy"), "{error}"),
+        }
+    }
+}
+
+#[test]
 fn damage_is_not_merged_away() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = make(folder.path(), K);

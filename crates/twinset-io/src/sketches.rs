@@ -22,6 +22,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::guard::guarded;
 use crate::ids::{Ids, Names};
+use crate::read::ParquetFile;
 use crate::write::{parquet_error, write_failure};
 use crate::{Error, Output, Result};
 
@@ -148,7 +149,7 @@ impl SketchFile {
     fn read_unguarded(path: &Path, run: &Run) -> Result<Self> {
         let fail = |error: &dyn std::fmt::Display| Error::file(path, format!("not a whole file of sketches: {error}"));
         let file = File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| fail(&error))?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(ParquetFile(file)).map_err(|error| fail(&error))?;
         let json = builder.schema().metadata().get(KEY).cloned();
         let json =
             json.ok_or_else(|| fail(&"it does not say how its sketches were made; make it with twinset sketch"))?;

@@ -75,6 +75,8 @@ fn try_one(before: &Place, command: &str, indexes: &[&str]) {
                 assert!(state(&place, indexes) == old, "{about}");
                 refused += 1;
             }
+            // Where there is no room for what a thread calls its own, the C library ends the program without asking anybody.
+            None if told.contains("Fatal glibc error") => assert!(state(&place, indexes) == old, "{about}"),
             _ => panic!("{about}"),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +19,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use super::block::Parsed;
 use super::fields::{Fields, Wanted};
 use super::lines::too_long;
+use super::parquet_file::ParquetFile;
 use crate::guard::guarded;
 use crate::host::MemoryTable;
 use crate::{Error, Result};
@@ -81,13 +81,13 @@ fn is_list(kind: &DataType) -> bool {
 }
 
 /// Opens a file, and finds the wanted fields in its schema. The reader panics at some of what a damaged file can hold.
-pub(super) fn open(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, Fields)> {
+pub(super) fn open(path: &Path, file: ParquetFile, wanted: &Wanted) -> Result<(Batches, Fields)> {
     guarded(|| open_unguarded(path, file, wanted)).unwrap_or_else(|| Err(Error::file(path, DAMAGED)))
 }
 
 pub(super) const DAMAGED: &str = "not a whole parquet file: it is damaged";
 
-fn open_unguarded(path: &Path, file: File, wanted: &Wanted) -> Result<(Batches, Fields)> {
+fn open_unguarded(path: &Path, file: ParquetFile, wanted: &Wanted) -> Result<(Batches, Fields)> {
     let fail = |error: parquet::errors::ParquetError| Error::file(path, format!("not a whole parquet file: {error}"));
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(fail)?;
     let names: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();

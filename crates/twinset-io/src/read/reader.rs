@@ -22,7 +22,7 @@ use super::parquet::Batches;
 use super::pieces::whole_file;
 use super::stream::{self, Stream};
 use super::warc::Archive;
-use super::{Bad, Described, Format, Inputs, ReadOptions, Rejects, parquet, rdf};
+use super::{Bad, Described, Format, Inputs, ParquetFile, ReadOptions, Rejects, parquet, rdf};
 use crate::{Error, Result};
 
 /// Where a block comes from.
@@ -410,18 +410,18 @@ pub(super) fn bad(file: &str, bad: &Bad) -> Error {
 }
 
 /// Parquet is read from its end, so standard input is put into a temporary file first.
-pub(crate) fn parquet_file(input: &InputFile, run: &Run) -> Result<File> {
+pub(crate) fn parquet_file(input: &InputFile, run: &Run) -> Result<ParquetFile> {
     let fail = |error: io::Error| Error::file(&input.path, format!("cannot be opened: {error}"));
     if !input.is_standard() {
-        return File::open(&input.path).map_err(fail);
+        return File::open(&input.path).map(ParquetFile).map_err(fail);
     }
     if let Some(spool) = &input.spool {
-        return stream::reopened(spool).map_err(fail);
+        return stream::reopened(spool).map(ParquetFile).map_err(fail);
     }
     let mut file = run.spill.as_ref().map_or_else(tempfile::tempfile, tempfile::tempfile_in).map_err(fail)?;
     io::copy(&mut io::stdin(), &mut file).map_err(fail)?;
     file.rewind().map_err(fail)?;
-    Ok(file)
+    Ok(ParquetFile(file))
 }
 
 impl OpenFile {

@@ -18,7 +18,7 @@ use crate::read::lines::NOT_UTF8;
 use crate::read::parquet::{DAMAGED, as_text};
 use crate::read::reader::{delimiter, format_of};
 use crate::read::stream::{self, Stream};
-use crate::read::{Format, ReadOptions};
+use crate::read::{Format, ParquetFile, ReadOptions};
 use crate::{Error, Result};
 
 /// A table in a file, of which the header was read.
@@ -180,9 +180,9 @@ fn parquet_failure(path: &Path, error: impl std::fmt::Display) -> Error {
     Error::file(path, format!("not a whole parquet file: {error}"))
 }
 
-fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<std::fs::File>> {
+fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<ParquetFile>> {
     let file = std::fs::File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
-    let opened = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file));
+    let opened = guarded(|| ParquetRecordBatchReaderBuilder::try_new(ParquetFile(file)));
     opened.ok_or_else(|| Error::file(path, DAMAGED))?.map_err(|error| parquet_failure(path, error))
 }
 
