@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+use rusqlite::ffi::{SQLITE_IOERR_NOMEM, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
@@ -90,6 +90,11 @@ fn is_full(error: &rusqlite::Error) -> bool {
         .is_some_and(|error| error.code == rusqlite::ErrorCode::DiskFull || error.extended_code == SQLITE_IOERR_SHMSIZE)
 }
 
+/// Whether main memory is short, which SQLite takes for a failure of the disk where it maps or reads a file.
+fn lacks_memory(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| [SQLITE_IOERR_NOMEM, SQLITE_IOERR_SHMMAP].contains(&error.extended_code))
+}
+
 /// What a failure means to the user.
 fn failure(name: &str, error: &rusqlite::Error) -> Error {
     if let rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) = error {
@@ -99,6 +104,7 @@ fn failure(name: &str, error: &rusqlite::Error) -> Error {
     let reason = match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy) => "another process is writing to it; try again later".to_owned(),
         _ if is_full(error) => "the disk is full; nothing of this batch was added: make room".to_owned(),
+        _ if lacks_memory(error) => format!("there is not enough memory ({error}); make some free, then try again"),
         Some(rusqlite::ErrorCode::SystemIoFailure) => {
             format!("the disk does not answer ({error}); look at the disk, then try again")
         }
