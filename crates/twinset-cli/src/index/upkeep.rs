@@ -19,13 +19,17 @@ pub(crate) struct Stats {
     /// The index
     #[arg(value_name = "PATH")]
     path: String,
+    #[command(flatten)]
+    session: SessionOptions,
 }
 
 impl Stats {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        let session = self.session.begin();
         let share = |part: u64, of: u64| if of > 0 { part as f64 / of as f64 } else { 0.0 };
-        let told = match Kept::open(&self.path)? {
-            Kept::Labels(mut index) => {
+        let mut index = Kept::open(&self.path)?;
+        let told = match &mut index {
+            Kept::Labels(index) => {
                 let stats = index.stats()?;
                 let per_record = stats.bytes.filter(|_| stats.records > 0).map(|bytes| bytes / stats.records);
                 json!({
@@ -53,7 +57,11 @@ impl Stats {
                 })
             }
         };
-        print(&format!("{}\n", serde_json::to_string_pretty(&told)?))
+        session.clear_bar();
+        print(&format!("{}\n", serde_json::to_string_pretty(&told)?))?;
+        let records = count(index.len()?, "record");
+        session.summarize(&[format!("{}: {records}", index.name())]);
+        Ok(())
     }
 }
 

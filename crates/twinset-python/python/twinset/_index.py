@@ -83,7 +83,7 @@ class Index:
 
     def stats(self) -> dict[str, Any]:
         """How many records it has, how it was made, and how large it is."""
-        (told,) = _twinset.call(["index", "stats", "--", self.path])
+        (told,) = _twinset.call(["index", "stats", "--quiet", "--", self.path])
         return dict(json.loads(told))
 
     def check(self) -> None:
