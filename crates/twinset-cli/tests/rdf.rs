@@ -138,6 +138,7 @@ fn predicates_and_types_are_mapped() {
         ("map.csv", b"<http://two#name>, http://one#name\nhttp://two#Person,http://one#Person\n"),
         ("all.tsv", b"http://two#*\thttp://one#*\n"),
         ("bad.csv", b"http://two#name\n"),
+        ("half.csv", b"http://two#name,http://one#name\nhttp://two#*,http://one#age\n"),
     ]);
     let joined = |options: &str| {
         folder.stdout(&format!("join a.ttl b.ttl --threshold 0.1 --resources typed:http://one#Person {options}"))
@@ -147,6 +148,7 @@ fn predicates_and_types_are_mapped() {
     for (command, reason) in [
         ("join a.ttl b.ttl --threshold 0.1 --resources typed:http://one#Person", "no resource has the type"),
         ("join a.ttl --threshold 0.1 --map bad.csv", "line 1 has 1 columns"),
+        ("join a.ttl --threshold 0.1 --map half.csv", "line 2 ends in * on one side"),
         ("join a.ttl --threshold 0.1 --show nothing", "no predicate has the IRI or the local name `nothing`"),
         ("dedup a.ttl map.csv --threshold 0.1 --output out", "cannot be one collection"),
         ("dedup a.ttl --threshold 0.1 --output out.ttl", "nq and not ttl"),

@@ -307,15 +307,16 @@ impl IriMap {
         let mut map = Self::default();
         for row in reader.map_err(|error| fail(error.to_string()))?.records() {
             let row = row.map_err(|error| fail(error.to_string()))?;
+            let line = row.position().map_or(0, csv::Position::line);
             if row.len() != 2 {
-                let line = row.position().map_or(0, csv::Position::line);
                 return Err(fail(format!("line {line} has {} columns, and two are needed", row.len())));
             }
             match (bare(&row[0]).strip_suffix('*'), bare(&row[1]).strip_suffix('*')) {
                 (Some(from), Some(to)) => map.beginnings.push((from.to_owned(), to.to_owned())),
-                _ => {
+                (None, None) => {
                     map.iris.insert(bare(&row[0]).to_owned(), bare(&row[1]).to_owned());
                 }
+                _ => return Err(fail(format!("line {line} ends in * on one side; let both end in it, or none"))),
             }
         }
         Ok(map)
