@@ -48,7 +48,7 @@ fn records_are_added_found_and_removed() {
             run("index query PATH --threshold 0.6 --id c"),
             "query,id,similarity\nc,a,0.7272727272727273\nc,e,0.7272727272727273\n"
         );
-        let stats: serde_json::Value = serde_json::from_str(&run("index stats PATH")).unwrap();
+        let stats: serde_json::Value = serde_json::from_str(&run("index stats PATH --quiet")).unwrap();
         assert_eq!(
             (&stats["records"], &stats["labels"], &stats["settings"]["labels"]["trees"]),
             (&4.into(), &60.into(), &20.into())
@@ -169,6 +169,24 @@ fn wrong_usage_and_damage_are_told() {
     let stats: serde_json::Value = serde_json::from_str(&folder.stdout("index stats news")).unwrap();
     assert_eq!(stats["records"], stays + 5);
     assert!(stays.is_multiple_of(1000));
+}
+
+#[test]
+fn changes_that_were_lost_are_told() {
+    let folder = Folder::with(&[("docs.csv", DOCS.as_bytes())]);
+    folder.stdout("index create news");
+    folder.stdout("index add news docs.csv");
+    let older = std::fs::read(folder.path("news/labels.sqlite")).unwrap();
+    let find = "index query news --threshold 1 --id a";
+    folder.stdout("index remove news e");
+    assert_eq!(folder.stdout(find), "query,id,similarity\n");
+    std::fs::write(folder.path("news/labels.sqlite"), older).unwrap();
+    for command in [find, "index check news", "index add news docs.csv"] {
+        let (code, text) = message(&folder, command);
+        assert!(code == Some(1) && text.contains("change 2 was acknowledged, and it has only come to 1"), "{text}");
+    }
+    std::fs::remove_file(folder.path("news/labels.watermark")).unwrap();
+    assert_eq!(folder.stdout(find), "query,id,similarity\na,e,1\n");
 }
 
 #[test]

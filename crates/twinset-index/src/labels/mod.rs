@@ -11,6 +11,7 @@ mod memory;
 mod mysql;
 mod postgres;
 mod sqlite;
+mod watermark;
 
 pub use home::{Labelled, Stored};
 

@@ -12,11 +12,13 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::home::{Home, Labelled, Stored, Visit, from_bytes, to_bytes};
+use super::watermark::Watermark;
 use crate::{Error, Result, Settings, folder};
 
 pub(super) struct Sqlite {
     connection: Connection,
     file: PathBuf,
+    watermark: Watermark,
     name: String,
     settings: Settings,
 }
@@ -59,6 +61,9 @@ impl Sqlite {
             return Err(Error::index(&name, reason));
         }
         let refused = |error: rusqlite::Error| failure(&name, &error);
+        // It comes before the database, to which others may add meanwhile.
+        let watermark = Watermark::of(folder);
+        let acknowledged = watermark.read();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&file, flags).map_err(refused)?;
         prepare(&connection).map_err(refused)?;
@@ -67,9 +72,25 @@ impl Sqlite {
                 Error::index(&name, format!("this is no index, or a damaged one ({error}); restore it from a copy"))
             })?;
         let settings = Settings::from_json(&json, &name)?;
-        Ok(Self { connection, file, name, settings })
+        let made = changes(&connection).map_err(refused)?;
+        if u64::from(made) < acknowledged {
+            let reason = format!(
+                "it is damaged: change {acknowledged} was acknowledged, and it has only come to {made}, as its log was damaged or lost, \
+                 or an older {FILE} has taken its place; restore the folder from a copy, or go on with what is there by removing {}",
+                watermark.file().display()
+            );
+            return Err(Error::index(&name, reason));
+        }
+        Ok(Self { connection, file, watermark, name, settings })
     }
 }
+
+/// How many changes were made. SQLite keeps this number for its users, with 31 bits.
+fn changes(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, CHANGES, |row| row.get(0))
+}
+
+const CHANGES: &str = "user_version";
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
@@ -144,7 +165,11 @@ impl Sqlite {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let changed = transaction.and_then(|transaction| {
             let changed = change(&transaction)?;
+            let number = changes(&transaction)?.saturating_add(1).min(i32::MAX as u32);
+            transaction.pragma_update(None, CHANGES, number)?;
             transaction.commit()?;
+            // Without it the change stands as well.
+            let _ = self.watermark.raise(number.into());
             Ok(changed)
         });
         changed.map_err(|error| match error.sqlite_error_code() {
