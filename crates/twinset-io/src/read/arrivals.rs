@@ -115,19 +115,18 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let line = self.decode(bytes).map_err(|record| bad(&self.name, &record))?;
-        if !line.trim_matches(['\r', '\n']).is_empty() {
-            self.learn(&line)?;
-        }
-        Ok(())
+        let is_blank = match self.format {
+            // To csv any number of line ends is one.
+            Format::Csv => line.trim_matches(['\r', '\n']).is_empty(),
+            _ => without_end(&line).is_empty(),
+        };
+        if is_blank { Ok(()) } else { self.learn(&line) }
     }
 
     fn learn(&mut self, line: &str) -> Result<()> {
         let names: Vec<String> = match self.format {
             Format::Csv => self.row(line).iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect(),
-            _ => {
-                let line = line.trim_end_matches(['\r', '\n']);
-                line.split(self.delimiter as char).map(str::to_owned).collect()
-            }
+            _ => without_end(line).split(self.delimiter as char).map(str::to_owned).collect(),
         };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let fields = fields_of(&names, self.delimiter, &self.name, self.options, &self.wanted)?;
@@ -213,6 +212,12 @@ impl<'a> Parser<'a> {
         let _ = reader.read_byte_record(&mut record);
         record
     }
+}
+
+/// A line without what ends it, to which one carriage return belongs and no more.
+fn without_end(line: &str) -> &str {
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    line.strip_suffix('\r').unwrap_or(line)
 }
 
 /// Whether all that there is is a byte order mark.
