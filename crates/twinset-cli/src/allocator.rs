@@ -2,6 +2,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The memory of the system.
 pub(crate) struct Allocator;
@@ -36,9 +38,26 @@ fn or_end(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
+/// Whether a thread is ending the program.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// How long other threads without memory leave it to that one.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Ends the program at once, as any attempt to clean up may need memory; no half-written file is left.
 #[cold]
 fn end(size: usize) -> ! {
+    if IS_ENDING.swap(true, Ordering::Relaxed) {
+        // Files would stay if the program ended while another thread removes them.
+        std::thread::sleep(PATIENCE);
+    } else {
+        tell(size);
+        twinset_io::write::remove_unfinished_at_once();
+    }
+    // SAFETY: it does not return, and runs nothing of this program.
+    unsafe { nix::libc::_exit(1) }
+}
+
+fn tell(size: usize) {
     let mut text = [0; 160];
     let mut rest = &mut text[..];
     let reason = "stay within a limit with --memory SIZE, take fewer --threads, or give it more";
@@ -46,7 +65,4 @@ fn end(size: usize) -> ! {
     let _ = writeln!(rest, "error: out of memory, as {size} bytes more cannot be had; {reason}");
     let left = rest.len();
     let _ = nix::unistd::write(std::io::stderr(), &text[..text.len() - left]);
-    twinset_io::write::remove_unfinished_at_once();
-    // SAFETY: it does not return, and runs nothing of this program.
-    unsafe { nix::libc::_exit(1) }
 }
