@@ -42,6 +42,8 @@ fn records() {
     holds("record", 100, |amount| ("a.txt", times("x", amount).into(), "join a.txt --threshold 1"), "longer than");
     let csv: Input = |amount| ("a.csv", format!("text\n{}\n", times("x", amount)).into(), "join a.csv --threshold 1");
     holds("record", 100, csv, "longer than");
+    let tsv: Input = |amount| ("a.tsv", format!("text\n{}\n", times("x", amount)).into(), "join a.tsv --threshold 1");
+    holds("record", 100, tsv, "longer than");
     let jsonl: Input = |amount| {
         let line = format!("{{\"text\":\"{}\"}}\n", times("x", amount - "{\"text\":\"\"}".len() as u64));
         ("a.jsonl", line.into(), "join a.jsonl --threshold 1")
@@ -106,6 +108,11 @@ fn unpacked_files() {
         encoder.write_all(times("x\n", amount / 2).as_bytes()).unwrap();
         encoder.write_all(times("\n", amount % 2).as_bytes()).unwrap();
         ("a.txt.gz", encoder.finish().unwrap(), "join a.txt.gz --threshold 1 --count")
+    };
+    holds("unpacked", 10_000, packed, "--max-unpacked");
+    let packed: Input = |amount| {
+        let packed = zstd::encode_all(times("x", amount).as_bytes(), 0).unwrap();
+        ("a.txt.zst", packed, "join a.txt.zst --threshold 1 --count")
     };
     holds("unpacked", 10_000, packed, "--max-unpacked");
 }
@@ -266,6 +273,14 @@ fn requests() {
 
 #[test]
 fn time_of_requests_and_number_of_connections() {
+    // One connection says nothing, for longer than is waited here; the second is answered all the same.
+    let patient = Asked::with("--limit request-time=60 --limit connections=2");
+    let _silent = patient.connect("GET /api/health HTTP/1.1\r\n");
+    let mut second = patient.connect("GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    second.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut answer = String::new();
+    second.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let service = Asked::with("--limit request-time=1 --limit connections=2");
     // Two connections say nothing; the third waits until they are ended, and is answered then.
     let begin = Instant::now();

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::article::{Moment, shortened};
 use crate::entries::{self, short_title};
-use crate::fetch::{Fetched, Fetcher, Refused};
+use crate::fetch::{Fetched, Fetcher, Reach, Refused};
 use crate::news::News;
 use crate::opml;
 use crate::store::Writing;
@@ -53,7 +53,7 @@ const RAREST: u32 = 6;
 /// So many feeds are asked at a time.
 const TOGETHER: usize = 4;
 /// How often it is looked whether a feed is to be asked.
-const PAUSE: Duration = Duration::from_secs(2);
+pub(crate) const PAUSE: Duration = Duration::from_secs(2);
 /// Who adds a feed asks it, and has so many seconds for that before it is asked anyway.
 const SOON: i64 = 60;
 /// How often it is looked whether a feed has answered somebody else.
@@ -108,8 +108,8 @@ struct Answer {
 }
 
 impl Feeds {
-    pub(crate) fn new(news: Arc<News>, minutes: u32, allow_private: bool) -> Result<Self> {
-        let fetcher = Fetcher::new(allow_private, news.limits())?;
+    pub(crate) fn new(news: Arc<News>, minutes: u32, reach: Reach) -> Result<Self> {
+        let fetcher = Fetcher::new(reach, news.limits())?;
         Ok(Self { news, fetcher, pause: i64::from(minutes) * 60, asked: Arc::default() })
     }
 

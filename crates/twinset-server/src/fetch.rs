@@ -16,8 +16,29 @@ use crate::{Error, Result};
 /// Fetches documents.
 pub(crate) struct Fetcher {
     client: Client,
-    allow_private: bool,
+    reach: Reach,
     limits: Limits,
+}
+
+/// Who may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Nothing leaves this process, not even a question for a name.
+    Nobody,
+    /// Whom all can ask.
+    Public,
+    /// Also this machine, and its network.
+    All,
+}
+
+impl Reach {
+    fn has(self, address: IpAddr) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Public => is_public(address),
+            Self::All => true,
+        }
+    }
 }
 
 /// What was fetched.
@@ -45,12 +66,12 @@ impl From<String> for Refused {
 const CONNECT: Duration = Duration::from_secs(10);
 
 impl Fetcher {
-    pub(crate) fn new(allow_private: bool, limits: &Limits) -> Result<Self> {
+    pub(crate) fn new(reach: Reach, limits: &Limits) -> Result<Self> {
         // Another part of the program may have chosen one before.
         _ = rustls::crypto::ring::default_provider().install_default();
-        let client = client(allow_private, limits).build();
+        let client = client(reach, limits).build();
         let client = client.map_err(|error| Error::Usage(format!("nothing can be fetched: {error}")))?;
-        Ok(Self { client, allow_private, limits: limits.clone() })
+        Ok(Self { client, reach, limits: limits.clone() })
     }
 
     /// Fetches a document, unless it has not changed.
@@ -111,7 +132,7 @@ impl Fetcher {
             None => return Err("the address has no host".to_owned()),
         };
         match address {
-            Some(address) if !self.allow_private && !is_public(address) => Err(PRIVATE.to_owned()),
+            Some(address) if !self.reach.has(address) => Err(PRIVATE.to_owned()),
             _ => Ok(()),
         }
     }
@@ -146,14 +167,14 @@ impl Fetcher {
 }
 
 /// Redirects are followed by the one who asks, so that each can be checked.
-fn client(allow_private: bool, limits: &Limits) -> ClientBuilder {
+fn client(reach: Reach, limits: &Limits) -> ClientBuilder {
     Client::builder()
         .user_agent(concat!("twinset/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
         .no_proxy()
         .connect_timeout(CONNECT)
         .timeout(Duration::from_secs(limits.feed_time))
-        .dns_resolver(Arc::new(Public { allow_private }))
+        .dns_resolver(Arc::new(Names { reach }))
 }
 
 /// How long to wait, as a server tells it: in seconds, or until a moment.
@@ -168,18 +189,20 @@ fn text(headers: &HeaderMap, name: reqwest::header::HeaderName) -> Option<String
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-/// Looks names up, and leaves out what is not public: the connection is made to what was checked, and to nothing else.
-struct Public {
-    allow_private: bool,
+/// Looks names up, and leaves out what is out of reach: the connection is made to what was checked, and to nothing else.
+struct Names {
+    reach: Reach,
 }
 
-impl Resolve for Public {
+impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
-        let allow_private = self.allow_private;
+        let reach = self.reach;
         Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let allowed: Vec<SocketAddr> =
-                found.into_iter().filter(|address| allow_private || is_public(address.ip())).collect();
+            let found: Vec<SocketAddr> = match reach {
+                Reach::Nobody => Vec::new(),
+                _ => tokio::net::lookup_host((name.as_str(), 0)).await?.collect(),
+            };
+            let allowed: Vec<SocketAddr> = found.into_iter().filter(|address| reach.has(address.ip())).collect();
             if allowed.is_empty() {
                 return Err(PRIVATE.into());
             }
@@ -305,7 +328,7 @@ mod tests {
 
     #[test]
     fn addresses_that_are_written_in_odd_ways_are_seen_through() {
-        let fetcher = Fetcher::new(false, &Limits::default()).unwrap();
+        let fetcher = Fetcher::new(Reach::Public, &Limits::default()).unwrap();
         let refused = [
             "http://127.0.0.1/",
             "http://2130706433/",
@@ -324,7 +347,7 @@ mod tests {
             assert!(fetcher.check(&Url::parse(address).unwrap()).is_err(), "{address}");
         }
         fetcher.check(&Url::parse("https://news.example/feed").unwrap()).unwrap();
-        let fetcher = Fetcher::new(true, &Limits::default()).unwrap();
+        let fetcher = Fetcher::new(Reach::All, &Limits::default()).unwrap();
         fetcher.check(&Url::parse("http://127.0.0.1:8000/feed").unwrap()).unwrap();
     }
 
@@ -353,30 +376,30 @@ mod tests {
         let limits = Limits::default();
         _ = rustls::crypto::ring::default_provider().install_default();
         // In place of a public service there is one on this machine, and the fetcher takes it for public.
-        let fetcher = |allow_private| {
-            let client = client(allow_private, &limits).resolve("public.example", address).build().unwrap();
-            Fetcher { client, allow_private, limits: limits.clone() }
+        let fetcher = |reach| {
+            let client = client(reach, &limits).resolve("public.example", address).build().unwrap();
+            Fetcher { client, reach, limits: limits.clone() }
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let port = address.port();
-        let fetched = |allow_private, to: &str| {
+        let fetched = |reach, to: &str| {
             let before = asked.load(Ordering::SeqCst);
             let start = format!("http://public.example:{port}/start?{to}");
-            let fetched = runtime.block_on(fetcher(allow_private).fetch(&start, None, None));
+            let fetched = runtime.block_on(fetcher(reach).fetch(&start, None, None));
             (fetched.map(|_| ()).map_err(|refused| refused.reason), asked.load(Ordering::SeqCst) - before)
         };
-        assert_eq!(fetched(false, "/elsewhere"), (Ok(()), 2));
+        assert_eq!(fetched(Reach::Public, "/elsewhere"), (Ok(()), 2));
         // By its number, in odd ways, and by a name that is looked up: nothing more is asked.
         for host in ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]", "localhost"] {
             let to = format!("http://{host}:{port}/");
-            assert_eq!(fetched(false, &to), (Err(PRIVATE.to_owned()), 1), "{host}");
+            assert_eq!(fetched(Reach::Public, &to), (Err(PRIVATE.to_owned()), 1), "{host}");
         }
         // Nor after several steps.
         let twice = format!("/start?http://127.0.0.1:{port}/");
-        assert_eq!(fetched(false, &twice), (Err(PRIVATE.to_owned()), 2));
-        assert!(fetched(false, "file:///etc/passwd").0.unwrap_err().contains("http"));
+        assert_eq!(fetched(Reach::Public, &twice), (Err(PRIVATE.to_owned()), 2));
+        assert!(fetched(Reach::Public, "file:///etc/passwd").0.unwrap_err().contains("http"));
         // It is the check that refuses: whoever allows it gets there.
-        assert_eq!(fetched(true, &format!("http://127.0.0.1:{port}/")), (Ok(()), 2));
+        assert_eq!(fetched(Reach::All, &format!("http://127.0.0.1:{port}/")), (Ok(()), 2));
     }
 
     #[test]

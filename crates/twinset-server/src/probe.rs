@@ -15,6 +15,7 @@ use crate::article::Submission;
 use crate::entries;
 use crate::extract::markup;
 use crate::feeds::Feeds;
+use crate::fetch::Reach;
 use crate::http::{Keys, Service};
 use crate::news::News;
 use crate::opml;
@@ -37,7 +38,7 @@ pub fn page(html: &str, url: &str) -> Result<(String, String, Vec<String>)> {
     Ok((page.title, page.text, page.told.entities.into_iter().map(|entity| entity.name).collect()))
 }
 
-/// A service that is connected with nobody.
+/// A service that is connected with nobody, and asks nobody.
 pub struct Wire {
     runtime: Runtime,
     router: Router,
@@ -51,7 +52,7 @@ impl Wire {
     pub fn new(news: Arc<News>, key_file: Option<&Path>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::storage("the service", error))?;
-        let feeds = Arc::new(Feeds::new(news.clone(), 15, false)?);
+        let feeds = Arc::new(Feeds::new(news.clone(), 15, Reach::Nobody)?);
         let most = news.limits().sessions as usize;
         let keys = key_file.map(|path| Keys::read(path, most)).transpose()?;
         Ok(Self { runtime, router: Service::new(news, feeds, keys).router() })

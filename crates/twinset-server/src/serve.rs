@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::entries;
 use crate::feeds::{self, Feeds};
+use crate::fetch::Reach;
 use crate::http::{self, Keys, Service};
 use crate::import;
 use crate::news::News;
@@ -35,7 +36,8 @@ pub fn serve(
         return Err(Error::Usage(reason));
     }
     let news = Arc::new(news);
-    let feeds = Arc::new(Feeds::new(news.clone(), options.poll_minutes, options.allow_private)?);
+    let reach = if options.allow_private { Reach::All } else { Reach::Public };
+    let feeds = Arc::new(Feeds::new(news.clone(), options.poll_minutes, reach)?);
     for feed in &options.feed {
         add_feed(&news, &feeds, feed)?;
     }
@@ -48,7 +50,7 @@ pub fn serve(
     let listener = runtime.block_on(TcpListener::bind(options.listen)).map_err(failed)?;
     ready(listener.local_addr().map_err(failed)?);
     runtime.block_on(async {
-        let following = tokio::spawn(feeds.clone().follow());
+        let following = tokio::spawn(follow(feeds.clone()));
         let tidying = tokio::spawn(tidy(news.clone()));
         http::serve(Service::new(news.clone(), feeds, keys), listener, stop).await;
         following.abort();
@@ -66,6 +68,16 @@ fn give_way() {
     // Elsewhere that is a matter of the whole process.
     if cfg!(target_os = "linux") {
         _ = rustix::process::nice(5);
+    }
+}
+
+/// Asks feeds as long as the service runs, also after a panic.
+async fn follow(feeds: Arc<Feeds>) {
+    loop {
+        if let Err(failure) = tokio::spawn(feeds.clone().follow()).await {
+            tracing::error!(%failure, "feeds could not be followed, and are again");
+        }
+        tokio::time::sleep(feeds::PAUSE).await;
     }
 }
 

@@ -1,13 +1,13 @@
 //! The one thread that changes articles. What waits for it goes into one commit.
 
 use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use twinset_index::labels::Labelled;
-use twinset_io::guarded;
 use utoipa::ToSchema;
 
 use crate::article::Moment;
@@ -129,6 +129,12 @@ fn stopping() -> Error {
     Error::Busy("the service is stopping".to_owned())
 }
 
+/// A panic, which was printed, is a failure to whoever waits.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let panicked = |_| Err(Error::storage("the service", "it failed; its log tells why"));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
+}
+
 fn work(kept: &Kept, waiting: &Receiver<Job>) {
     let mut next: Option<Job> = None;
     let (mut is_behind, mut rested) = (false, Instant::now());
@@ -139,7 +145,7 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
                 Ok(job) => job,
                 // The indexes may be able to hear by now what they could not before.
                 Err(RecvTimeoutError::Timeout) => {
-                    is_behind = !matches!(guarded(|| kept.catch_up()), Some(Ok(())));
+                    is_behind = caught(|| kept.catch_up()).is_err();
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -167,7 +173,7 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
         let (orders, waiters): (Vec<Order>, Vec<SyncSender<Result<Done>>>) =
             batch.into_iter().map(|job| (job.order, job.done)).unzip();
         // Whatever happens, the next ones are to be heard.
-        let done = guarded(|| commit(kept, orders)).unwrap_or_else(|| Err(Error::storage("the service", "it failed")));
+        let done = caught(|| commit(kept, orders));
         is_behind = done.is_err();
         // Who posted a moment ago will often post again: a commit with all of them costs hardly more than one with the first, and
         // readers get the processor meanwhile.
