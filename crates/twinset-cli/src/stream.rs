@@ -30,23 +30,24 @@ impl Dedup {
         let removed = self.removed.as_deref();
         let mut removed = removed.map(|path| Target::growing(Some(path), inputs, &self.read)).transpose()?;
         let (mut arrived, mut dropped) = (0, 0);
+        // What comes before all records goes to both files.
+        let mut has_begun = false;
         // Of the last record: line ends that come later go with it.
         let (mut is_kept, mut is_rejected) = (true, false);
         let rejected = for_each_arrival(inputs, &self.read, &session.run, |arrival| {
             let bytes = match arrival {
-                Arrival::Around(bytes) => {
-                    if let Some(removed) = removed.as_mut().filter(|_| arrived == 0) {
-                        write(removed, bytes)?;
-                    }
+                Arrival::Around(bytes) | Arrival::End(bytes) if !has_begun => {
+                    removed.as_mut().map_or(Ok(()), |removed| write(removed, bytes))?;
                     return write(&mut kept, bytes);
                 }
+                Arrival::Around(bytes) => return write(&mut kept, bytes),
                 Arrival::End(bytes) => bytes,
                 Arrival::Rejected => {
-                    is_rejected = true;
+                    (has_begun, is_rejected) = (true, true);
                     return Ok(());
                 }
                 Arrival::Record(text, bytes) => {
-                    is_rejected = false;
+                    (has_begun, is_rejected) = (true, false);
                     is_kept = stream.arrive(text)?.is_none();
                     (arrived, dropped) = (arrived + 1, dropped + u64::from(!is_kept));
                     bytes

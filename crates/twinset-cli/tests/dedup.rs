@@ -190,6 +190,37 @@ fn a_stream_is_decided_record_by_record() {
     );
 }
 
+/// Whether records come one by one or are read at once: the same are kept, removed and rejected, with the same lines, byte for byte.
+#[test]
+fn a_stream_leaves_what_a_file_leaves() {
+    let cases: [(&str, &[u8], &str); 12] = [
+        ("a.csv", b"ab\r\nx\r\nx\r\n", ""),
+        ("b.csv", b"ab\n\nx\nx\n", ""),
+        ("c.csv", b"\xef\xbb\xbfid,text\n1,a,b\n", ""),
+        ("d.csv", b"\r\nid,text\r\n1,a,b\r\n", ""),
+        ("e.csv", b"ab\r\n1,2\r\n", "--no-header"),
+        ("f.csv", b"id,text\r\n1,a\r\n2,b,c\r\n3,a\r\n\r\n4,\"d\r\ne\"\r\n5,x,y\r\n", ""),
+        ("g.csv", b"a,b\n\n\n1\n2,3\n3,2\n", ""),
+        ("h.csv", b"id,text\n1,a\n2,a\n3,\"open\n4,x\n", ""),
+        ("i.jsonl", b"[]\n\n{\"text\":\"a\"}\n{\"text\":\"a\"}\n", ""),
+        ("j.jsonl", b"{\"text\":\"a\"}\n[]\n\n", ""),
+        ("k.jsonl", b"                         \n{\"text\":\"a\"}\n", "--max-record 24"),
+        ("l.txt", b"\x81\x30\x8a\x39\x81\x30\x8a\x39\n\xc4\xe3\n", "--encoding gb18030 --max-record 4"),
+    ];
+    for (name, content, options) in cases {
+        let folder = Folder::with(&[(name, content)]);
+        let left = |how: &str| {
+            let outputs = "--output k --removed r --rejects bad.csv --threshold 1 --quiet";
+            folder.stdout(&format!("dedup {name} {options} {outputs} {how}"));
+            let rejects = folder.read("bad.csv");
+            let places = rejects.lines().map(|line| line.split(',').take(2).collect::<Vec<_>>().join(","));
+            let bytes = ["k", "r"].map(|file| std::fs::read(folder.path(file)).unwrap());
+            (bytes.map(|bytes| bytes.escape_ascii().to_string()), places.collect::<Vec<_>>())
+        };
+        assert_eq!(left("--stream"), left(""), "{name}");
+    }
+}
+
 #[test]
 fn a_stream_says_what_it_cannot_do() {
     let folder = Folder::with(&[("d.txt", b"a b\nb a\nc\n")]);
@@ -209,6 +240,9 @@ fn a_stream_says_what_it_cannot_do() {
     assert!(message("dedup - --stream --threshold 1", b"\xff\xfea\0\n\0\x00\xd8\n\0").contains("standard input:2"));
     assert!(message("dedup - --stream --threshold 1 --method sketch", b"").contains("exact"));
     assert!(message("dedup d.txt --threshold 1 --removed -", b"").contains("standard output"));
+    // The separator is a part of a character here.
+    let within = message("dedup - --stream --threshold 1 --format csv --encoding shift_jis --delimiter |", b"a|b\n");
+    assert!(within.contains("convert the file to UTF-8"), "{within}");
     assert!(message("dedup d.txt --threshold 1 --stop-words d.txt --output d.txt", b"").contains("this is an input"));
     let open = [b"id,text\n1,\"".as_slice(), &vec![b'x'; 1 << 20]].concat();
     assert!(

@@ -45,6 +45,8 @@ fn every_format_gives_the_same_pairs() {
         ("g.tsv", &utf16),
         ("h.csv", bom.as_bytes()),
         ("i.txt", csv.replace(',', "%").as_bytes()),
+        ("j.csv", &encoding_rs::GB18030.encode(&bom).0),
+        ("k.tsv", &encoding_rs::GB18030.encode(&format!("\u{feff}id\ttext\n{tsv}")).0),
     ]);
     let expected = "left,right,similarity\na,b,0.6666666666666666\n";
     for args in [
@@ -57,6 +59,8 @@ fn every_format_gives_the_same_pairs() {
         "g.tsv --no-header --id 1",
         "h.csv",
         "i.txt --format csv --delimiter % --no-header --id 1",
+        "j.csv --encoding gb18030",
+        "k.tsv --encoding gb18030",
     ] {
         assert_eq!(folder.stdout(&format!("join {args} --threshold 0.6")), expected, "{args}");
     }
@@ -70,6 +74,17 @@ fn every_format_gives_the_same_pairs() {
     let pairs = folder.stdout("join g.parquet --threshold 0.7");
     assert!(pairs.lines().count() > 10);
     assert_eq!(pairs, folder.stdout("join g2.csv --threshold 0.7"));
+}
+
+#[test]
+fn any_character_may_separate_fields() {
+    for delimiter in [" ", ";", "e", "0", "\u{1}"] {
+        let text = "id,txt\n1,a\n2,b\n3,a\n".replace(',', delimiter);
+        let folder = Folder::with(&[("d.csv", text.as_bytes())]);
+        let mut command = folder.command("join d.csv --threshold 1 --text txt");
+        let output = command.args(["--delimiter", delimiter]).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "left,right,similarity\n1,3,1\n", "{delimiter:?}");
+    }
 }
 
 fn flate2_encode(bytes: &[u8]) -> Vec<u8> {

@@ -1,5 +1,8 @@
 //! All limits in one place: what is too much, and is refused or cut, so that hostile and broken input ends in a message.
 
+use std::collections::BTreeMap;
+
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 use crate::ByteSize;
@@ -42,11 +45,14 @@ impl Limit {
 
     fn read(&self, text: &str) -> Result<u64, String> {
         let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is no whole number"));
-        let value = match self.unit {
-            Unit::Bytes => text.parse::<ByteSize>()?.bytes(),
-            Unit::Count => number(text)?,
-            Unit::Seconds => number(text.strip_suffix('s').unwrap_or(text))?,
-        };
+        match self.unit {
+            Unit::Bytes => Ok(text.parse::<ByteSize>()?.bytes()),
+            Unit::Count => number(text),
+            Unit::Seconds => number(text.strip_suffix('s').unwrap_or(text)),
+        }
+    }
+
+    fn checked(&self, value: u64) -> Result<u64, String> {
         match value {
             0 => Err("a limit is at least 1".to_owned()),
             value if value > self.largest => Err(format!("it can be {} at most", self.written(self.largest))),
@@ -59,8 +65,7 @@ impl Limit {
 macro_rules! limits {
     ($($(#[doc = $what:literal])+ $name:ident: $unit:ident = $usual:expr, at most $largest:expr;)+) => {
         /// What is too much.
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(default, deny_unknown_fields)]
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
         pub struct Limits {
             $($(#[doc = $what])+ pub $name: u64,)+
         }
@@ -96,6 +101,8 @@ limits! {
     record: Bytes = 64 << 20, at most 1 << 40;
     /// The most that a compressed file may unpack to
     unpacked: Bytes = 64 << 30, at most 1 << 50;
+    /// The largest page of a parquet file, unpacked
+    parquet_page: Bytes = 512 << 20, at most 2 << 30;
     /// The longest header that a server sent with a page of a web archive
     page_header: Bytes = 64 << 10, at most 16 << 20;
     /// How deep the elements of a web page may lie in each other
@@ -188,14 +195,28 @@ impl Limits {
     /// ```
     pub fn set(&mut self, setting: &str) -> Result<(), String> {
         let (name, value) = setting.split_once('=').ok_or("write NAME=VALUE, for example record=1G")?;
-        let name = name.trim().replace('-', "_");
+        self.put(&name.trim().replace('-', "_"), |limit| limit.read(value.trim()))
+    }
+
+    fn put(&mut self, name: &str, value: impl FnOnce(&Limit) -> Result<u64, String>) -> Result<(), String> {
         let limit = Self::ALL.iter().find(|limit| limit.name == name);
-        let (Some(limit), Some(place)) = (limit, self.place(&name)) else {
+        let (Some(limit), Some(place)) = (limit, self.place(name)) else {
             let names: Vec<String> = Self::ALL.iter().map(|limit| limit.name.replace('_', "-")).collect();
             return Err(format!("there is no limit of this name: {}", names.join(", ")));
         };
-        *place = limit.read(value.trim())?;
+        *place = limit.checked(value(limit)?)?;
         Ok(())
+    }
+}
+
+/// The limits that are named, by the names of the fields; all others are as usual.
+impl<'de> Deserialize<'de> for Limits {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut limits = Self::default();
+        for (name, value) in BTreeMap::<String, u64>::deserialize(deserializer)? {
+            limits.put(&name, |_| Ok(value)).map_err(|reason| D::Error::custom(format!("{name}: {reason}")))?;
+        }
+        Ok(limits)
     }
 }
 

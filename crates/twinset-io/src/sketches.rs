@@ -10,7 +10,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, FixedSizeBinaryArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -24,7 +23,7 @@ use crate::guard::guarded;
 use crate::ids::{Ids, Names};
 use crate::read::ParquetFile;
 use crate::write::{parquet_error, write_failure};
-use crate::{Error, Output, Result};
+use crate::{Error, Limits, Output, Result};
 
 /// How sketches were made. Only sketches that were made in the same way can be compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -149,7 +148,7 @@ impl SketchFile {
     fn read_unguarded(path: &Path, run: &Run) -> Result<Self> {
         let fail = |error: &dyn std::fmt::Display| Error::file(path, format!("not a whole file of sketches: {error}"));
         let file = File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(ParquetFile(file)).map_err(|error| fail(&error))?;
+        let builder = ParquetFile::new(file, &Limits::default()).rows().map_err(|error| fail(&error))?;
         let json = builder.schema().metadata().get(KEY).cloned();
         let json =
             json.ok_or_else(|| fail(&"it does not say how its sketches were made; make it with twinset sketch"))?;
@@ -170,7 +169,7 @@ impl SketchFile {
             let batch = batch.map_err(|error| fail(&error))?;
             let columns = (batch.column_by_name("id"), batch.column_by_name("sketch"));
             let (Some(ids), Some(sketches)) = (
-                columns.0.and_then(|column| column.as_string_opt::<i32>()),
+                columns.0.and_then(|column| column.as_string_view_opt()),
                 columns.1.and_then(|column| column.as_fixed_size_binary_opt()),
             ) else {
                 return Err(fail(&"the columns are not id and sketch"));

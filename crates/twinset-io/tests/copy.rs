@@ -78,6 +78,7 @@ fn records_are_copied_byte_for_byte() {
         ),
         // In windows-1252 this begins with the bytes of a mark of UTF-8.
         ("k.csv", &[Around("ï»¿text\n"), Record("one\n"), Record("two\n")]),
+        ("l.csv", &[Around("ï»¿\n"), Record("one\n"), Record("two\n")]),
         ("j.tsv", &[Around("text\n"), Record("ünï\n"), Record("größer\n")]),
     ];
     let encodings = [None, Some("windows-1252"), Some("utf-16le"), Some("utf-16be")];

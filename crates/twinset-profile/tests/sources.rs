@@ -8,6 +8,7 @@ use ::mysql::prelude::Queryable;
 use tempfile::TempDir;
 use testbed::Server;
 use twinset::Run;
+use twinset_io::Limits;
 use twinset_profile::{Export, Profile, ProfileOptions, RelationKind, profile};
 
 /// A small shop: columns with their types, and rows of SQL values.
@@ -160,6 +161,21 @@ fn check_hostile(source: &str) {
     assert!(found.features.iter().any(|feature| feature.name == "customers.id"), "the tables are still there");
 }
 
+/// A row that is as long as the limit allows is read, and one that is longer is told.
+fn check_long_rows(source: &str, mut execute: impl FnMut(&str)) {
+    for length in [1000, 1001] {
+        execute("CREATE TABLE long_rows (short VARCHAR(10), text VARCHAR(2000))");
+        execute(&format!("INSERT INTO long_rows VALUES ('x', '{}')", "y".repeat(length - 1)));
+        let limits = Limits { record: 1000, ..Limits::default() };
+        let options = ProfileOptions { table: vec!["long_rows".to_owned()], limits, ..ProfileOptions::default() };
+        let found = profile(&[source.to_owned()], &options, None, &Run::default());
+        let told = found.map_or_else(|error| error.to_string(), |found| format!("{:?}", found.problems));
+        assert_eq!(told.contains("--max-record"), length > 1000, "{length}: {told}");
+        assert!(length > 1000 || told == "[]", "{told}");
+        execute("DROP TABLE long_rows");
+    }
+}
+
 #[test]
 fn sqlite() {
     let folder = TempDir::new().unwrap();
@@ -167,6 +183,7 @@ fn sqlite() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     statements().iter().for_each(|statement| connection.execute_batch(statement).unwrap());
     check(&path.display().to_string());
+    check_long_rows(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
     for name in HOSTILE {
         let quoted = format!("\"{}\"", name.replace('"', "\"\""));
         connection
@@ -189,6 +206,7 @@ fn postgres() {
     let mut client = ::postgres::Client::connect(server.address(), ::postgres::NoTls).unwrap();
     statements().iter().for_each(|statement| client.batch_execute(statement).unwrap());
     check(server.address());
+    check_long_rows(server.address(), |statement| client.batch_execute(statement).unwrap());
     // A password is not needed here, and is nowhere to be seen.
     let secret = server.address().replace("twinset@", "twinset:s3cret@");
     let found = read(&format!("{secret}?sslmode=require&password=s3cret"), &ProfileOptions::default());
@@ -243,6 +261,16 @@ fn mariadb() {
     statements().iter().for_each(|statement| connection.query_drop(statement).unwrap());
     // InnoDB reads what a column's own REFERENCES say, but does not keep it as a key everywhere.
     check(server.address());
+    check_long_rows(server.address(), |statement| connection.query_drop(statement).unwrap());
+    // Bytes that are no text refer to others, of which some are not there.
+    for (table, values) in [("parts", "(x'ff00'), (x'fe01'), (x'fd02')"), ("uses", "(x'ff00'), (x'fe01'), (x'9902')")] {
+        connection.query_drop(format!("CREATE TABLE {table} (code VARBINARY(4) NOT NULL)")).unwrap();
+        connection.query_drop(format!("INSERT INTO {table} VALUES {values}")).unwrap();
+    }
+    let chosen = ["parts", "uses"].map(str::to_owned).to_vec();
+    let bytes = ProfileOptions { table: chosen, containment: "0.5".parse().unwrap(), ..ProfileOptions::default() };
+    read(server.address(), &bytes);
+    connection.query_drop("DROP TABLE parts, uses").unwrap();
     let secret = server.address().replace("root@", "root:s3cret@");
     let error = profile(&[secret], &ProfileOptions::default(), None, &Run::default()).unwrap_err().to_string();
     assert!(error.contains("denied") && !error.contains("s3cret"), "{error}");

@@ -26,13 +26,16 @@ fn dedup_and_the_rest() {
     try_one("dedup", &format!("dedup docs.jsonl --threshold 0.6 --output disk/kept.jsonl {outputs}"), &files);
     let command = "dedup folder --threshold 0.6 --output disk/kept --removed disk/removed";
     try_one("dedup of a folder", command, &["kept/one.jsonl", "kept/two.jsonl", "removed/one.jsonl"]);
-    let command = "profile tables --output disk/relations.csv --report disk/profile.html";
-    try_one("profile", command, &["relations.csv", "profile.html"]);
+    let command = "profile tables --output disk/relations.csv --features disk/features.csv --report disk/profile.html";
+    try_one("profile", command, &["relations.csv", "features.csv", "profile.html"]);
+    try_one("profile as SQL", "profile tables --export sql --output disk/keys.sql", &["keys.sql"]);
     try_one("export", "index export news --output disk/news.jsonl.gz", &["news.jsonl.gz"]);
     let command = "generate --records 40 --words 12 --output disk/made.jsonl --truth disk/truth.csv";
     try_one("generate", command, &["made.jsonl", "truth.csv"]);
     let command = "join bad.jsonl --threshold 0.6 --rejects disk/rejects.csv --output disk/pairs.csv";
     try_one("join with rejects", command, &["rejects.csv", "pairs.csv"]);
+    let command = "sketch bad.jsonl --rejects disk/rejects.csv --output disk/docs.sketch";
+    try_one("sketch with rejects", command, &["rejects.csv", "docs.sketch"]);
 }
 
 #[test]
@@ -52,13 +55,22 @@ fn copies_of_every_format() {
     let triple = |(at, text): (usize, &&str)| format!("<http://s.example/{at}> <http://p.example/> \"{text}\" .\n");
     let place = Place::with(&[
         ("docs.csv", &format!("text\n{}\n", texts.join("\n"))),
+        ("docs.tsv", &format!("text\n{}\n", texts.join("\n"))),
+        ("docs.txt", &texts.join("\n")),
         ("docs.warc", &texts.map(archived).concat()),
         ("docs.nt", &texts.iter().enumerate().map(triple).collect::<String>()),
         ("pages/a.html", &page(texts[0])),
         ("pages/b.html", &page(texts[1])),
         ("pages/c.html", &page(texts[2])),
     ]);
-    for (input, ending) in [("docs.csv", "csv.zst"), ("docs.warc", "warc.gz"), ("docs.nt", "nq")] {
+    let formats = [
+        ("docs.csv", "csv.zst"),
+        ("docs.tsv", "tsv"),
+        ("docs.txt", "txt.gz"),
+        ("docs.warc", "warc.gz"),
+        ("docs.nt", "nq"),
+    ];
+    for (input, ending) in formats {
         let (kept, gone) = (format!("kept.{ending}"), format!("gone.{ending}"));
         let command = format!("dedup {input} --threshold 0.9 --output disk/{kept} --removed disk/{gone}");
         try_new(&place, &format!("dedup of {input}"), &command, &[&kept, &gone]);
@@ -72,6 +84,8 @@ fn answers_of_an_index() {
     let place = inputs();
     let query = "index query news docs.jsonl --threshold 0.6 --output disk/found.csv";
     try_new(&place, "index query", query, &["found.csv"]);
+    let query = "index query news bad.jsonl --threshold 0.6 --rejects disk/rejects.csv --output disk/found.csv";
+    try_new(&place, "index query with rejects", query, &["rejects.csv", "found.csv"]);
     try_new(&place, "index join", "index join news --threshold 0.6 --output disk/pairs.parquet", &["pairs.parquet"]);
     try_new(&place, "index count", "index count news --threshold 0.6,0.9 --output disk/count.jsonl", &["count.jsonl"]);
 }

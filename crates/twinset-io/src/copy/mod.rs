@@ -66,7 +66,7 @@ pub fn copy_records(
             memory::copy(table, &mut records, &mut sides, fate, run)?;
         } else if format_of(file, options)? == Format::Parquet {
             // The reader of parquet panics at some of what a damaged file can hold.
-            let copied = guarded(|| parquet::copy(file, &mut records, &mut sides, fate, run));
+            let copied = guarded(|| parquet::copy(file, options, &mut records, &mut sides, fate, run));
             copied.unwrap_or_else(|| Err(Error::file(&file.path, "the rows cannot be copied: the file is damaged")))?;
         } else if format_of(file, options)? == Format::Warc {
             warc::copy(file, options, &mut records, &mut sides, fate, run)?;
@@ -74,7 +74,7 @@ pub fn copy_records(
             let mut last = None;
             for_each_piece(file, options, run, |piece| {
                 match piece {
-                    Piece::Around(bytes) => sides.around(bytes, records.position == 0)?,
+                    Piece::Mark(bytes, _) | Piece::Around(bytes) => sides.around(bytes, records.position == 0)?,
                     Piece::Record(bytes) => {
                         last = fate(records.next_ordinal());
                         last.map_or(Ok(()), |fate| sides.record(bytes, fate))?;
@@ -82,8 +82,7 @@ pub fn copy_records(
                     Piece::End(bytes) if records.position == 0 => sides.around(bytes, true)?,
                     Piece::End(bytes) => last.map_or(Ok(()), |fate| sides.record(bytes, fate))?,
                 }
-                run.check()?;
-                Ok(!records.are_done())
+                Ok(run.check()?)
             })?;
         }
         first = records.first_of_next_file();
@@ -153,13 +152,6 @@ impl Records<'_> {
         }
         self.next += 1;
         Some(self.next - 1)
-    }
-
-    /// Whether all that follow were left out.
-    fn are_done(&self) -> bool {
-        let rest = self.layout.records.saturating_sub(self.position);
-        let left_out = (self.layout.left_out.len() - self.left_out) as u64;
-        left_out > 0 && rest == left_out
     }
 
     fn first_of_next_file(&self) -> u32 {

@@ -3,7 +3,7 @@
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Type;
 use parquet::errors::ParquetError;
@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use twinset::Run;
 
 use super::{Fate, Records, Sides};
-use crate::read::{InputFile, parquet_file};
+use crate::read::{InputFile, ReadOptions, parquet_file};
 use crate::write::{parquet_error, write_failure};
 use crate::{Error, Output, Result};
 
@@ -23,14 +23,15 @@ const ARROW_SCHEMA: &str = "ARROW:schema";
 
 pub(super) fn copy(
     input: &InputFile,
+    options: &ReadOptions,
     records: &mut Records<'_>,
     sides: &mut Sides,
     fate: impl Fn(Option<u32>) -> Option<Fate>,
     run: &Run,
 ) -> Result<()> {
     let fail = |error: ParquetError| Error::file(&input.path, format!("the rows cannot be copied: {error}"));
-    let file = parquet_file(input, run)?;
-    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(fail)?;
+    let mut file = parquet_file(input, options, run)?;
+    let metadata = file.metadata().map_err(fail)?;
     let mut kept = Rows::new(&mut sides.kept, &metadata)?;
     let mut removed = sides.removed.as_mut().map(|output| Rows::new(output, &metadata)).transpose()?;
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);

@@ -1,13 +1,12 @@
 //! Records of a stream, one by one, as soon as they have arrived.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use twinset::Run;
 
 use super::block::{Block, Payload, Source};
-use super::delimited::Rows;
+use super::delimited::{self, Rows, endless_row, is_open, open_row};
 use super::fields::{Fields, Wanted};
 use super::lines::{not_utf8, too_long};
 use super::pieces::{Piece, for_each_piece};
@@ -43,6 +42,10 @@ pub fn for_each_arrival(
     for_each_piece(file, options, run, |piece| {
         run.check()?;
         match piece {
+            Piece::Mark(bytes, encoding) => {
+                parser.encoding = encoding;
+                visit(Arrival::Around(bytes))?;
+            }
             Piece::Around(bytes) => {
                 parser.header(bytes)?;
                 visit(Arrival::Around(bytes))?;
@@ -58,8 +61,7 @@ pub fn for_each_arrival(
             },
         }
         parser.line += parser.lines(piece.bytes());
-        parser.has_begun |= !is_mark(piece.bytes());
-        Ok(true)
+        Ok(())
     })?;
     rejects.map_or(Ok(0), Rejects::finish)
 }
@@ -75,8 +77,6 @@ struct Parser<'a> {
     /// Known once the header, or the first record, is there.
     source: Option<Arc<Source>>,
     line: u64,
-    /// Whether something stands before in the file, other than a byte order mark.
-    has_begun: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -91,8 +91,7 @@ impl<'a> Parser<'a> {
         let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?.unwrap_or(UTF_8);
         let (name, delimiter) = (file.title(), delimiter(format, &file.path, options)?);
         let wanted = Wanted::new(options, &[]);
-        let mut parser =
-            Self { options, name, format, encoding, delimiter, wanted, source: None, line: 1, has_begun: false };
+        let mut parser = Self { options, name, format, encoding, delimiter, wanted, source: None, line: 1 };
         match format {
             Format::Txt => parser.know(Fields::in_header(&parser.wanted, &["text"], delimiter, &parser.name)?),
             Format::Jsonl => parser.know(Fields::by_name(&parser.wanted)),
@@ -105,16 +104,12 @@ impl<'a> Parser<'a> {
         self.source = Some(Source::new(self.name.clone(), self.format, fields, self.options));
     }
 
-    /// Learns the fields from the header, unless this is a byte order mark or a blank line.
+    /// Learns the fields from the header, unless this is a blank line.
     fn header(&mut self, bytes: &[u8]) -> Result<()> {
-        if let Some((encoding, _)) = Encoding::for_bom(bytes).filter(|_| is_mark(bytes)) {
-            self.encoding = encoding;
-            return Ok(());
-        }
         if self.source.is_some() || self.options.no_header {
             return Ok(());
         }
-        let line = self.decode(bytes).map_err(|record| bad(&self.name, &record))?;
+        let line = self.checked(bytes).map_err(|record| bad(&self.name, &record))?;
         let is_blank = match self.format {
             // To csv any number of line ends is one.
             Format::Csv => line.trim_matches(['\r', '\n']).is_empty(),
@@ -125,7 +120,10 @@ impl<'a> Parser<'a> {
 
     fn learn(&mut self, line: &str) -> Result<()> {
         let names: Vec<String> = match self.format {
-            Format::Csv => self.row(line).iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect(),
+            Format::Csv => {
+                let names = delimited::fields(line.as_bytes(), self.delimiter);
+                names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+            }
             _ => without_end(line).split(self.delimiter as char).map(str::to_owned).collect(),
         };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -136,27 +134,20 @@ impl<'a> Parser<'a> {
 
     /// The text of a record, or what is wrong with it.
     fn text(&mut self, bytes: &[u8]) -> Result<Result<String, Bad>> {
-        if bytes.is_empty() {
-            let record = too_long(self.line, self.options.limits.record, b"");
-            // The first line tells the fields of all others.
-            return if self.source.is_some() { Ok(Err(record)) } else { Err(bad(&self.name, &record)) };
-        }
-        let record = match self.decode(bytes) {
+        let record = match self.checked(bytes) {
             Ok(record) => record,
-            Err(bad) => return Ok(Err(bad)),
+            // The first line tells the fields of all others.
+            Err(record) if self.source.is_none() => return Err(bad(&self.name, &record)),
+            Err(record) => return Ok(Err(record)),
         };
         if self.source.is_none() {
             self.learn(&record)?;
         }
         let source = self.source.clone().expect("the fields are known by now");
         let payload = match self.format {
-            Format::Csv if self.is_open(&record) => {
-                let reason = "a quote in this row is never closed; close it, or double it if it belongs to the text";
-                return Ok(Err(Bad::new(self.line, None, reason, without_newline(record.as_bytes()))));
-            }
             Format::Csv => {
                 let mut rows = Rows::default();
-                rows.push(self.line, &self.row(&record));
+                rows.push(self.line, &delimited::fields(record.as_bytes(), self.delimiter));
                 Payload::Rows(rows)
             }
             _ => Payload::Lines(record.into_bytes()),
@@ -164,6 +155,24 @@ impl<'a> Parser<'a> {
         let block = Block { source, first_line: self.line, payload, bad: Vec::new() };
         let parsed = block.parse().into_iter().next();
         Ok(parsed.map_or(Ok(String::new()), |record| record.map(|record| record.text.into_owned())))
+    }
+
+    /// What was cut out, decoded, or what is wrong with all of it.
+    fn checked(&self, bytes: &[u8]) -> Result<String, Bad> {
+        let largest = self.options.limits.record;
+        match (self.format, bytes) {
+            (Format::Csv, []) => return Err(endless_row(self.line, largest)),
+            (_, []) => return Err(too_long(self.line, largest, b"")),
+            _ => {}
+        }
+        let record = self.decode(bytes)?;
+        let line = without_end(&record);
+        match self.format {
+            Format::Csv if is_open(record.as_bytes(), self.delimiter) => Err(open_row(self.line, record.as_bytes())),
+            Format::Csv => Ok(record),
+            _ if line.len() as u64 > largest => Err(too_long(self.line, largest, line.as_bytes())),
+            _ => Ok(record),
+        }
     }
 
     /// How many lines end in a piece; one that was too long comes empty.
@@ -188,39 +197,9 @@ impl<'a> Parser<'a> {
         let text = self.encoding.decode_without_bom_handling_and_without_replacement(bytes);
         text.map(|text| text.into_owned()).ok_or_else(|| not_utf8(self.line, 0, without_newline(bytes)))
     }
-
-    /// Whether a quote is left open: then what is added ends up in the row.
-    fn is_open(&self, record: &str) -> bool {
-        let mut added = "\n\u{1}".to_owned();
-        while record.contains(&added) {
-            added.push('\u{1}');
-        }
-        self.row(&format!("{record}{added}")).iter().any(|field| field.ends_with(added.as_bytes()))
-    }
-
-    /// A row of csv.
-    fn row(&self, text: &str) -> csv::ByteRecord {
-        // The reader drops a mark where it begins. Within a file it is text.
-        let before = if self.has_begun { "\n" } else { "" };
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(self.delimiter)
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(before.as_bytes().chain(text.as_bytes()));
-        let mut record = csv::ByteRecord::new();
-        // Only reading can fail, and this is in memory.
-        let _ = reader.read_byte_record(&mut record);
-        record
-    }
 }
 
-/// A line without what ends it, to which one carriage return belongs and no more.
+/// A line without what ends it.
 fn without_end(line: &str) -> &str {
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    line.strip_suffix('\r').unwrap_or(line)
-}
-
-/// Whether all that there is is a byte order mark.
-fn is_mark(bytes: &[u8]) -> bool {
-    Encoding::for_bom(bytes).is_some_and(|(_, length)| length == bytes.len())
+    &line[..without_newline(line.as_bytes()).len()]
 }

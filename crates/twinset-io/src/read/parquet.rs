@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringViewArray}
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 use super::block::Parsed;
 use super::fields::{Fields, Wanted};
@@ -89,7 +89,7 @@ pub(super) const DAMAGED: &str = "not a whole parquet file: it is damaged";
 
 fn open_unguarded(path: &Path, file: ParquetFile, wanted: &Wanted) -> Result<(Batches, Fields)> {
     let fail = |error: parquet::errors::ParquetError| Error::file(path, format!("not a whole parquet file: {error}"));
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(fail)?;
+    let builder = file.rows().map_err(fail)?;
     let names: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
     let header: Vec<&str> = names.iter().map(String::as_str).collect();
     let all = Fields::in_header(wanted, &header, b' ', &path.display().to_string())?;

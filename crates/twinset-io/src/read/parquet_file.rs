@@ -1,54 +1,96 @@
-//! A parquet file as its reader sees it: what would lie behind its end, and what is announced and not there, is an error.
+//! A parquet file as its reader sees it: what would lie behind its end, what is announced and not there, and what is larger than it
+//! announces, is an error.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::FOOTER_SIZE;
 use parquet::file::reader::{ChunkReader, Length};
 use thrift::TConfiguration;
 use thrift::protocol::{TCompactInputProtocol, TInputProtocol, TType};
 
+use crate::Limits;
+
 /// An open file. The reader takes nothing for something it may skip, and would skip what a few bytes announce for hours: values behind
 /// the end, and lists of truth values, for which it asks no byte at all. So every structure is walked through before, byte by byte.
-pub(crate) struct ParquetFile(pub(crate) File);
+/// And it unpacks some pages to whatever they hold, so these are unpacked before, to see that they hold what they announce.
+pub(crate) struct ParquetFile {
+    file: File,
+    pages: Arc<Pages>,
+    /// Where the pages of a column lie in a group of rows, and how they are packed.
+    chunks: Vec<(Range<u64>, Compression)>,
+}
 
 impl ParquetFile {
-    fn read_from(&self, start: u64) -> Result<BufReader<UntilEnd>> {
-        let mut file = self.0.try_clone()?;
-        file.seek(SeekFrom::Start(start))?;
-        Ok(BufReader::new(UntilEnd(file)))
+    pub(crate) fn new(file: File, limits: &Limits) -> Self {
+        let pages = Pages { largest: limits.parquet_page, announced: Mutex::default() };
+        Self { file, pages: Arc::new(pages), chunks: Vec::new() }
+    }
+
+    /// What the file tells of itself.
+    pub(crate) fn metadata(&mut self) -> Result<ArrowReaderMetadata> {
+        let metadata = ArrowReaderMetadata::load(self, ArrowReaderOptions::new())?;
+        let columns = metadata.metadata().row_groups().iter().flat_map(|group| group.columns());
+        let mut chunks = Vec::new();
+        for column in columns {
+            let (start, length) = column.byte_range();
+            chunks.push((start..start.saturating_add(length), column.compression()));
+        }
+        chunks.sort_by_key(|(range, _)| range.start);
+        self.chunks = chunks;
+        Ok(metadata)
+    }
+
+    /// Reads texts where they lie: one that occurs in many rows is in memory once.
+    pub(crate) fn rows(mut self) -> Result<ParquetRecordBatchReaderBuilder<Self>> {
+        let metadata = self.metadata()?;
+        let view = |field: &Arc<Field>| match field.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 => Arc::new(Field::clone(field).with_data_type(DataType::Utf8View)),
+            _ => field.clone(),
+        };
+        let fields: Vec<Arc<Field>> = metadata.schema().fields().iter().map(view).collect();
+        let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+        let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?;
+        Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(self, metadata))
     }
 
     /// Where the metadata end, and eight bytes follow that tell how long they are.
     fn end_of_metadata(&self) -> u64 {
         self.len().saturating_sub(FOOTER_SIZE as u64)
     }
-}
 
-/// Walks through the structure with which these bytes begin.
-fn check_structure(bytes: impl Read) -> Result<()> {
-    TCompactInputProtocol::with_config(bytes, TConfiguration::no_limits())
-        .skip(TType::Struct)
-        .map_err(|error| ParquetError::General(format!("a header is damaged: {error}")))
+    /// How the page that lies here is packed.
+    fn packing(&self, place: u64) -> Compression {
+        let at = self.chunks.partition_point(|(range, _)| range.start <= place);
+        let before = self.chunks[..at].iter().rev();
+        before.take(1).find(|(range, _)| range.contains(&place)).map_or(Compression::UNCOMPRESSED, |chunk| chunk.1)
+    }
 }
 
 impl Length for ParquetFile {
     fn len(&self) -> u64 {
-        Length::len(&self.0)
+        Length::len(&self.file)
     }
 }
 
 impl ChunkReader for ParquetFile {
-    type T = BufReader<UntilEnd>;
+    type T = FromHere;
 
     /// The header of a page, or how long the metadata are.
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        if start != self.end_of_metadata() {
-            check_structure(self.read_from(start)?)?;
-        }
-        self.read_from(start)
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(start))?;
+        let pages = (start != self.end_of_metadata()).then(|| self.pages.clone());
+        Ok(FromHere { inner: BufReader::new(UntilEnd(file)), start, unchecked: pages })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -56,16 +98,146 @@ impl ChunkReader for ParquetFile {
         if start.saturating_add(length as u64) > self.len() {
             return Err(ParquetError::EOF(format!("there are no {length} bytes from byte {start} on")));
         }
-        let bytes = self.0.get_bytes(start, length)?;
+        let bytes = self.file.get_bytes(start, length)?;
         if start + length as u64 == self.end_of_metadata() {
             check_structure(bytes.as_ref())?;
+        }
+        if let Some(page) = self.pages.announced().remove(&start) {
+            page.check(&bytes, self.packing(start), self.pages.largest)?;
         }
         Ok(bytes)
     }
 }
 
+/// Walks through the structure with which these bytes begin.
+fn check_structure(bytes: impl Read) -> Result<()> {
+    protocol(bytes).skip(TType::Struct).map_err(damaged)
+}
+
+fn protocol<R: Read>(bytes: R) -> TCompactInputProtocol<R> {
+    TCompactInputProtocol::with_config(bytes, TConfiguration::no_limits())
+}
+
+fn damaged(error: thrift::Error) -> ParquetError {
+    ParquetError::General(format!("a header is damaged: {error}"))
+}
+
+/// What the headers of pages announce.
+struct Pages {
+    /// The largest page allowed.
+    largest: u64,
+    /// By where the page begins behind its header.
+    announced: Mutex<HashMap<u64, Page>>,
+}
+
+impl Pages {
+    fn announced(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Page>> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Walks through the header of a page, and remembers what it announces.
+    fn check_header(&self, header: &mut BufReader<UntilEnd>) -> Result<()> {
+        let page = Page::of_header(&mut *header).map_err(damaged)?;
+        if page.unpacked > self.largest {
+            return Err(too_large(self.largest));
+        }
+        self.announced().insert(header.stream_position()?, page);
+        Ok(())
+    }
+}
+
+fn too_large(largest: u64) -> ParquetError {
+    ParquetError::General(format!("a page unpacks to more than {largest} bytes; --limit parquet-page=SIZE allows more"))
+}
+
+/// What the header of a page announces.
+struct Page {
+    /// How long it is unpacked.
+    unpacked: u64,
+    /// How much of its beginning is not packed.
+    plain: u64,
+    /// Whether the rest is.
+    is_packed: bool,
+}
+
+impl Page {
+    /// Walks through the header with which these bytes begin; numbers of fields are those of the format's `PageHeader`.
+    fn of_header(header: impl Read) -> thrift::Result<Self> {
+        let mut page = Self { unpacked: 0, plain: 0, is_packed: true };
+        let size = |number: i32| u64::try_from(number).unwrap_or(0);
+        for_each_field(&mut protocol(header), &mut |header, field, kind| {
+            match (field, kind) {
+                (2, TType::I32) => page.unpacked = size(header.read_i32()?),
+                (8, TType::Struct) => for_each_field(header, &mut |header, field, kind| {
+                    match (field, kind) {
+                        (5 | 6, TType::I32) => page.plain += size(header.read_i32()?),
+                        (7, TType::Bool) => page.is_packed = header.read_bool()?,
+                        _ => header.skip(kind)?,
+                    }
+                    Ok(())
+                })?,
+                _ => header.skip(kind)?,
+            }
+            Ok(())
+        })?;
+        Ok(page)
+    }
+
+    /// Some are unpacked to whatever they hold. The others have a place that is as large as announced.
+    fn check(&self, bytes: &[u8], packing: Compression, largest: u64) -> Result<()> {
+        let packed = bytes.get(self.plain as usize..).filter(|_| self.is_packed).unwrap_or_default();
+        // No byte of these is worth more.
+        let can_exceed = |worth: u64| packed.len() as u64 * worth > largest;
+        let unpacked: Box<dyn Read + '_> = match packing {
+            Compression::GZIP(_) if can_exceed(1032) => Box::new(flate2::read::MultiGzDecoder::new(packed)),
+            Compression::LZ4 if can_exceed(255) => Box::new(lz4_flex::frame::FrameDecoder::new(packed)),
+            Compression::BROTLI(_) => Box::new(brotli::Decompressor::new(packed, 1 << 12)),
+            _ => return Ok(()),
+        };
+        // What cannot be unpacked is told by the reader.
+        match io::copy(&mut unpacked.take(largest.saturating_add(1)), &mut io::sink()) {
+            Ok(length) if length > largest => Err(too_large(largest)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Calls `visit` for each field of the structure that begins here, with its number and kind.
+fn for_each_field<R: Read>(
+    header: &mut TCompactInputProtocol<R>,
+    visit: &mut dyn FnMut(&mut TCompactInputProtocol<R>, i16, TType) -> thrift::Result<()>,
+) -> thrift::Result<()> {
+    header.read_struct_begin()?;
+    loop {
+        let field = header.read_field_begin()?;
+        if field.field_type == TType::Stop {
+            return header.read_struct_end();
+        }
+        visit(header, field.id.unwrap_or_default(), field.field_type)?;
+        header.read_field_end()?;
+    }
+}
+
+/// What lies from a place on. If it is the header of a page, it is checked before it is read: also a reader that has the header already
+/// asks for this, and then for nothing of it.
+pub(crate) struct FromHere {
+    inner: BufReader<UntilEnd>,
+    start: u64,
+    unchecked: Option<Arc<Pages>>,
+}
+
+impl Read for FromHere {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(pages) = self.unchecked.take() {
+            pages.check_header(&mut self.inner).map_err(io::Error::other)?;
+            self.inner.seek(SeekFrom::Start(self.start))?;
+        }
+        self.inner.read(buffer)
+    }
+}
+
 /// What lies before the end of a file.
-pub(crate) struct UntilEnd(File);
+struct UntilEnd(File);
 
 impl Read for UntilEnd {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -76,30 +248,45 @@ impl Read for UntilEnd {
     }
 }
 
+impl Seek for UntilEnd {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.0.seek(place)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
     use std::sync::Arc;
 
-    use arrow_array::{Int32Array, RecordBatch};
+    use arrow_array::builder::{ListBuilder, StringBuilder};
+    use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray};
     use parquet::arrow::ArrowWriter;
-    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::properties::{WriterProperties, WriterVersion};
 
     use super::*;
 
     fn rows(bytes: &[u8]) -> Result<usize> {
+        rows_within(bytes, Limits::default().parquet_page)
+    }
+
+    fn rows_within(bytes: &[u8], parquet_page: u64) -> Result<usize> {
         let mut file = tempfile::tempfile()?;
         file.write_all(bytes)?;
-        let batches = ParquetRecordBatchReaderBuilder::try_new(ParquetFile(file))?.build()?;
+        let batches = ParquetFile::new(file, &Limits { parquet_page, ..Limits::default() }).rows()?.build()?;
         batches.map(|batch| Ok(batch?.num_rows())).sum()
+    }
+
+    fn file_of(column: ArrayRef, properties: WriterProperties) -> Vec<u8> {
+        let batch = RecordBatch::try_from_iter([("column", column)]).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.into_inner().unwrap()
     }
 
     #[test]
     fn lists_that_are_announced_and_not_there_are_refused() {
-        let batch = RecordBatch::try_from_iter([("n", Arc::new(Int32Array::from(vec![3, 1, 4])) as _)]).unwrap();
-        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
-        writer.write(&batch).unwrap();
-        let whole = writer.into_inner().unwrap();
+        let whole = file_of(Arc::new(Int32Array::from(vec![3, 1, 4])), WriterProperties::default());
         assert_eq!(rows(&whole).unwrap(), 3);
         // Fields that nobody knows, each a list of two billion truth values.
         let lists = [&b"\xf9\xf2\xff\xff\xff\xff\x07"[..], &b"\x19\xf2\xff\xff\xff\xff\x07".repeat(999)].concat();
@@ -111,6 +298,90 @@ mod tests {
         for bytes in [in_metadata, in_a_page] {
             let reason = rows(&bytes).unwrap_err().to_string();
             assert!(reason.contains("a header is damaged"), "{reason}");
+        }
+    }
+
+    /// A reader of lists looks at the header of the next page before it asks for it.
+    #[test]
+    fn lists_may_lie_on_many_pages() {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        for number in 0..5000 {
+            lists.append_value([Some(format!("{number}")), Some(format!("x{number}"))]);
+        }
+        let lists: ArrayRef = Arc::new(lists.finish());
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            let properties = WriterProperties::builder()
+                .set_writer_version(version)
+                .set_dictionary_enabled(false)
+                .set_data_page_row_count_limit(100)
+                .set_write_batch_size(50);
+            assert_eq!(rows(&file_of(lists.clone(), properties.build())).unwrap(), lists.len());
+        }
+    }
+
+    #[test]
+    fn pages_that_unpack_to_too_much_are_refused() {
+        const PAGE: usize = 3 << 20;
+        // The page holds the length of the text as well, in four bytes.
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(PAGE - 4)]));
+        let packings = [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(Default::default()),
+            Compression::BROTLI(Default::default()),
+            Compression::LZ4,
+            Compression::LZ4_RAW,
+            Compression::ZSTD(Default::default()),
+        ];
+        for packing in packings {
+            for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+                let properties = WriterProperties::builder()
+                    .set_writer_version(version)
+                    .set_dictionary_enabled(false)
+                    .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
+                    .set_encoding(parquet::basic::Encoding::PLAIN)
+                    .set_compression(packing);
+                let file = file_of(text.clone(), properties.build());
+                let (edge, beyond) = ((PAGE..PAGE + 64), PAGE - 1);
+                let taken = edge.into_iter().find(|&most| rows_within(&file, most as u64).is_ok());
+                let reason = rows_within(&file, beyond as u64).unwrap_err().to_string();
+                assert!(taken.is_some() && reason.contains("parquet-page"), "{packing} {version:?} {taken:?} {reason}");
+            }
+        }
+    }
+
+    /// A page that announces little, and holds much: the reader itself would unpack all of it.
+    #[test]
+    fn pages_that_hold_more_than_they_announce_are_refused() {
+        let zeros = vec![0; 64 << 20];
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(&zeros).unwrap();
+        let mut brotli = brotli::CompressorWriter::new(Vec::new(), 1 << 16, 5, 22);
+        brotli.write_all(&zeros).unwrap();
+        let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        lz4.write_all(&zeros).unwrap();
+        let pages = [
+            (Compression::GZIP(Default::default()), gzip.finish().unwrap()),
+            (Compression::BROTLI(Default::default()), brotli.into_inner()),
+            (Compression::LZ4, lz4.finish().unwrap()),
+        ];
+        for (packing, bytes) in pages {
+            let page = |largest| Page { unpacked: 10, plain: 0, is_packed: true }.check(&bytes, packing, largest);
+            let most = zeros.len() as u64;
+            assert!(page(most).is_ok() && page(most - 1).is_err(), "{packing}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_many_rows_is_in_memory_once() {
+        let text = "x".repeat((1 << 20) + 100_000);
+        let column: ArrayRef = Arc::new(StringArray::from_iter_values((0..1000).map(|_| &text)));
+        let file = file_of(column, WriterProperties::builder().set_dictionary_page_size_limit(1 << 30).build());
+        let mut input = tempfile::tempfile().unwrap();
+        input.write_all(&file).unwrap();
+        let rows = ParquetFile::new(input, &Limits::default()).rows().unwrap();
+        for batch in rows.with_batch_size(2048).build().unwrap() {
+            assert!(batch.unwrap().get_array_memory_size() < 8 << 20, "it is not copied");
         }
     }
 }

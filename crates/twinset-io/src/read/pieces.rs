@@ -2,10 +2,11 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use encoding_rs::{Encoding, ISO_2022_JP, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memchr;
 use twinset::Run;
 
+use super::delimited::{Cut, MORE, RowCutter};
 use super::inputs::InputFile;
 use super::reader::{delimiter, format_of, without_newline};
 use super::stream::{self, Stream};
@@ -15,7 +16,9 @@ use crate::{Error, Result};
 /// What a file is made of.
 #[derive(Clone, Copy)]
 pub(crate) enum Piece<'a> {
-    /// What is no record: a byte order mark, a header, blank lines.
+    /// The byte order mark, and the encoding that it tells.
+    Mark(&'a [u8], &'static Encoding),
+    /// What else is no record: a header, blank lines.
     Around(&'a [u8]),
     /// A record with what ends it. One that is longer than allowed comes empty.
     Record(&'a [u8]),
@@ -26,24 +29,24 @@ pub(crate) enum Piece<'a> {
 impl Piece<'_> {
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Self::Around(bytes) | Self::Record(bytes) | Self::End(bytes) => bytes,
+            Self::Mark(bytes, _) | Self::Around(bytes) | Self::Record(bytes) | Self::End(bytes) => bytes,
         }
     }
 }
 
-/// Calls `visit` for all pieces of a file of lines or rows, decompressed, until it returns false.
+/// Calls `visit` for all pieces of a file of lines or rows, decompressed.
 pub(crate) fn for_each_piece(
     file: &InputFile,
     options: &ReadOptions,
     run: &Run,
-    mut visit: impl FnMut(Piece<'_>) -> Result<bool>,
+    mut visit: impl FnMut(Piece<'_>) -> Result<()>,
 ) -> Result<()> {
     let path = &file.path;
     let format = format_of(file, options)?;
     let asked = options.encoding.as_deref().map(stream::encoding).transpose()?;
     let (stream, encoding, mark) = stream::open_raw(file, asked, options, run)?;
-    if !mark.is_empty() && !visit(Piece::Around(&mark))? {
-        return Ok(());
+    if !mark.is_empty() {
+        visit(Piece::Mark(&mark, encoding))?;
     }
     if encoding == ISO_2022_JP {
         return Err(Error::file(
@@ -54,6 +57,15 @@ pub(crate) fn for_each_piece(
     // In every other encoding line ends, quotes and commas are the bytes of ASCII and occur in no other character.
     // What is UTF-16 is decoded, and encoded again: that loses nothing.
     let is_wide = encoding == UTF_16LE || encoding == UTF_16BE;
+    let delimiter = delimiter(format, path, options)?;
+    let is_safe = is_wide || encoding == UTF_8 || encoding.is_single_byte() || delimiter < b'0';
+    if format == Format::Csv && !is_safe {
+        let (character, name) = (delimiter as char, encoding.name());
+        let reason = format!(
+            "rows that `{character}` separates cannot be cut in {name}, where this byte may be a part of another character; convert the file to UTF-8"
+        );
+        return Err(Error::file(path, reason));
+    }
     let stream = if is_wide { stream::decoded(stream, encoding) } else { stream };
     let mut visit = |piece: Piece<'_>| match piece {
         Piece::Around(bytes) if is_wide => visit(Piece::Around(&widened(bytes, encoding))),
@@ -61,12 +73,18 @@ pub(crate) fn for_each_piece(
         Piece::End(bytes) if is_wide => visit(Piece::End(&widened(bytes, encoding))),
         piece => visit(piece),
     };
-    let largest = usize::try_from(options.limits.record).unwrap_or(usize::MAX);
+    // In some encodings a character has up to twice as many bytes as in UTF-8, in which records are measured.
+    let times = if is_wide || encoding == UTF_8 { 1 } else { 2 };
+    let largest = options.limits.record;
     let mut has_header = options.no_header;
     let cut = match format {
-        Format::Csv => rows(stream, largest, delimiter(format, path, options)?, options.no_header, &mut visit),
-        _ => lines(stream, largest, &mut visit, |line| match format {
-            Format::Jsonl => !line.trim_ascii().is_empty(),
+        Format::Csv => {
+            let longest = largest.saturating_add(MORE).saturating_mul(times);
+            rows(RowCutter::new(stream, delimiter, longest), !options.no_header, &mut visit)
+        }
+        _ => lines(stream, largest.saturating_mul(times), &mut visit, |line| match format {
+            // What is too long is no blank line to anybody.
+            Format::Jsonl => !line.trim_ascii().is_empty() || without_newline(line).len() as u64 > largest,
             Format::Tsv => !without_newline(line).is_empty() && std::mem::replace(&mut has_header, true),
             _ => true,
         }),
@@ -106,15 +124,15 @@ impl From<Error> for Failure {
 /// Cuts lines; `is_record` is told each.
 fn lines(
     stream: Stream,
-    largest: usize,
-    visit: &mut impl FnMut(Piece<'_>) -> Result<bool>,
+    longest: u64,
+    visit: &mut impl FnMut(Piece<'_>) -> Result<()>,
     mut is_record: impl FnMut(&[u8]) -> bool,
 ) -> Result<(), Failure> {
     let mut stream = BufReader::with_capacity(1 << 18, stream);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let (mut length, mut ended) = (0usize, false);
+        let (mut length, mut ended) = (0u64, false);
         while !ended {
             let buffer = stream.fill_buf()?;
             if buffer.is_empty() {
@@ -123,9 +141,9 @@ fn lines(
             let end = memchr(b'\n', buffer).map(|end| end + 1);
             let read = end.unwrap_or(buffer.len());
             ended = end.is_some();
-            length += read;
+            length += read as u64;
             // Two more for what ends the line.
-            if length <= largest.saturating_add(2) {
+            if length <= longest.saturating_add(2) {
                 line.extend_from_slice(&buffer[..read]);
             } else {
                 line.clear();
@@ -136,91 +154,26 @@ fn lines(
             return Ok(());
         }
         let piece = if is_record(&line) || line.is_empty() { Piece::Record(&line) } else { Piece::Around(&line) };
-        if !visit(piece)? {
-            return Ok(());
-        }
+        visit(piece)?;
     }
 }
 
-/// Cuts rows of csv. What ends a row, and blank lines after it, belong to it.
+/// Cuts rows of csv.
 fn rows(
-    stream: Stream,
-    largest: usize,
-    delimiter: u8,
-    no_header: bool,
-    visit: &mut impl FnMut(Piece<'_>) -> Result<bool>,
+    mut rows: RowCutter<Stream>,
+    mut has_header: bool,
+    visit: &mut impl FnMut(Piece<'_>) -> Result<()>,
 ) -> Result<(), Failure> {
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(1 << 16)
-        .from_reader(Remembering { inner: stream, largest, bytes: Vec::new(), start: 0 });
-    let read_failure = |error: csv::Error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => io::Error::other(format!("this is not csv: {other:?}")),
-    };
-    let mut record = csv::ByteRecord::new();
-    let mut is_header = !no_header;
     let mut is_before_all = true;
     loop {
-        let more = reader.read_byte_record(&mut record).map_err(read_failure)?;
-        let end = reader.position().byte();
-        let mut bytes = reader.get_mut().take_through(end);
-        // A row is handed on as soon as it ends. More line ends may follow later, and stand before the next.
-        let row = bytes.split_off(bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count());
-        let before = if is_before_all { Piece::Around(&bytes) } else { Piece::End(&bytes) };
-        // The reader takes a mark alone for nothing, and to others it is text.
-        if !bytes.is_empty() && !visit(before)? || !more && row.is_empty() {
-            return Ok(());
+        let Cut { before, row } = rows.cut()?;
+        let around = if std::mem::take(&mut is_before_all) { Piece::Around } else { Piece::End };
+        if !before.is_empty() {
+            visit(around(before))?;
         }
-        let piece = if std::mem::take(&mut is_header) { Piece::Around(&row) } else { Piece::Record(&row) };
-        if !visit(piece)? {
-            return Ok(());
-        }
-        is_before_all = false;
-    }
-}
-
-/// What begins a file in UTF-8, or nothing of the kind where another encoding was asked for.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// Remembers what was read from a place on.
-struct Remembering {
-    inner: Stream,
-    /// The longest row.
-    largest: usize,
-    bytes: Vec<u8>,
-    /// The place of the first byte.
-    start: u64,
-}
-
-impl Remembering {
-    /// Takes what stands before a place, and the line ends after it, as far as they were read.
-    fn take_through(&mut self, place: u64) -> Vec<u8> {
-        let length = (place.saturating_sub(self.start)).min(self.bytes.len() as u64) as usize;
-        let ends = self.bytes[length..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        self.start += (length + ends) as u64;
-        self.bytes.drain(..length + ends).collect()
-    }
-}
-
-impl Read for Remembering {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.bytes.len() > self.largest.saturating_add(1 << 17) {
-            let reason = "a row is longer than --max-record allows; a quote may be left open";
-            return Err(io::Error::other(reason));
-        }
-        let mut length = self.inner.read(buffer)?;
-        // Where a mark of UTF-8 comes alone, the reader of rows would take it for the end.
-        while length > 0 && self.start == 0 && self.bytes.is_empty() && MARK.starts_with(&buffer[..length]) {
-            match self.inner.read(&mut buffer[length..])? {
-                0 => break,
-                more => length += more,
-            }
-        }
-        self.bytes.extend_from_slice(&buffer[..length]);
-        Ok(length)
+        let Some(row) = row else { return Ok(()) };
+        let is_header = std::mem::take(&mut has_header) && !row.bytes.is_empty();
+        visit(if is_header { Piece::Around(row.bytes) } else { Piece::Record(row.bytes) })?;
     }
 }
 

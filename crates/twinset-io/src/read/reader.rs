@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         if format == Format::Parquet {
             let (batches, fields) = match &input.table {
                 Some(table) => parquet::of_table(table.clone(), &name, &self.wanted)?,
-                None => parquet::open(path, parquet_file(input, self.run)?, &self.wanted)?,
+                None => parquet::open(path, parquet_file(input, self.options, self.run)?, &self.wanted)?,
             };
             let source = Source::new(name, format, fields, self.options);
             return Ok(OpenFile {
@@ -400,6 +400,7 @@ pub(super) fn delimiter(format: Format, path: &Path, options: &ReadOptions) -> R
     }
 }
 
+/// A line without what ends it, to which one carriage return belongs and no more.
 pub(super) fn without_newline(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -410,18 +411,19 @@ pub(super) fn bad(file: &str, bad: &Bad) -> Error {
 }
 
 /// Parquet is read from its end, so standard input is put into a temporary file first.
-pub(crate) fn parquet_file(input: &InputFile, run: &Run) -> Result<ParquetFile> {
+pub(crate) fn parquet_file(input: &InputFile, options: &ReadOptions, run: &Run) -> Result<ParquetFile> {
+    let opened = |file: File| ParquetFile::new(file, &options.limits);
     let fail = |error: io::Error| Error::file(&input.path, format!("cannot be opened: {error}"));
     if !input.is_standard() {
-        return File::open(&input.path).map(ParquetFile).map_err(fail);
+        return File::open(&input.path).map(opened).map_err(fail);
     }
     if let Some(spool) = &input.spool {
-        return stream::reopened(spool).map(ParquetFile).map_err(fail);
+        return stream::reopened(spool).map(opened).map_err(fail);
     }
     let mut file = run.spill.as_ref().map_or_else(tempfile::tempfile, tempfile::tempfile_in).map_err(fail)?;
     io::copy(&mut io::stdin(), &mut file).map_err(fail)?;
     file.rewind().map_err(fail)?;
-    Ok(ParquetFile(file))
+    Ok(opened(file))
 }
 
 impl OpenFile {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
+use encoding_rs::{Decoder, DecoderResult, Encoding, GB18030, GBK, UTF_8};
 use twinset::Run;
 
 use super::ReadOptions;
@@ -82,7 +82,7 @@ pub(super) fn reopened(spool: &File) -> io::Result<File> {
 
 /// The name of an encoding, as web pages and XML declare it.
 pub(super) fn encoding(name: &str) -> Result<&'static Encoding> {
-    Encoding::for_label(name.as_bytes()).ok_or_else(|| {
+    Encoding::for_label_no_replacement(name.as_bytes()).ok_or_else(|| {
         Error::Usage(format!(
             "`{name}` is not an encoding: write for example utf-8, windows-1252, utf-16le or shift_jis"
         ))
@@ -99,16 +99,23 @@ pub(super) fn read_failure(error: &io::Error) -> String {
     }
 }
 
+/// A byte order mark in GB18030, which GBK is a part of. It is looked for only where one of them was asked for.
+const GB18030_MARK: &[u8] = b"\x84\x31\x95\x33";
+
 /// Obeys a byte order mark: what follows it, its encoding, and the mark.
 fn after_mark(
     mut stream: Stream,
     encoding: Option<&'static Encoding>,
 ) -> io::Result<(Stream, &'static Encoding, Vec<u8>)> {
-    let mut start = Vec::with_capacity(3);
-    stream.by_ref().take(3).read_to_end(&mut start)?;
-    let (encoding, mark) = match Encoding::for_bom(&start) {
-        Some((marked, length)) if encoding.is_none_or(|asked| asked == marked) => (marked, length),
-        _ => (encoding.unwrap_or(UTF_8), 0),
+    // No more than can be a mark: what follows may not have arrived yet.
+    let is_chinese = encoding.is_some_and(|asked| asked == GB18030 || asked == GBK);
+    let longest = if is_chinese { 4 } else { 3 };
+    let mut start = Vec::with_capacity(4);
+    stream.by_ref().take(longest).read_to_end(&mut start)?;
+    let (encoding, mark) = match (encoding, Encoding::for_bom(&start)) {
+        (Some(asked), _) if is_chinese && start == GB18030_MARK => (asked, start.len()),
+        (asked, Some((marked, length))) if asked.is_none_or(|asked| asked == marked) => (marked, length),
+        (asked, _) => (asked.unwrap_or(UTF_8), 0),
     };
     let rest = start.split_off(mark);
     Ok((Box::new(io::Cursor::new(rest).chain(stream)), encoding, start))

@@ -3,7 +3,7 @@
 use mysql::prelude::Queryable;
 use mysql::{Conn, Opts, OptsBuilder, SslOpts, Value};
 use twinset::Run;
-use twinset_io::read::features::Batch;
+use twinset_io::read::features::{Batch, largest_row, long_row};
 
 use super::sql::{Comparing, Dialect, quoted, quoted_table};
 use super::tls::{Mode, Tls};
@@ -131,7 +131,10 @@ impl Mysql {
         let right: u64 = self.connection.query_first(sql.right())?.unwrap_or_default();
         let mut counts = Counts { left, right, common, ..Counts::default() };
         if common < left {
-            counts.orphans = self.connection.query(sql.orphans())?;
+            // Bytes that are no text may come as nothing at all.
+            let orphans: Vec<(Option<Vec<u8>>, u64)> = self.connection.query(sql.orphans())?;
+            let text = |bytes: Option<Vec<u8>>| String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+            counts.orphans = orphans.into_iter().map(|(value, rows)| (text(value), rows)).collect();
             counts.orphan_rows = self.connection.query_first(sql.orphan_rows())?.unwrap_or_default();
         }
         Ok(counts)
@@ -182,9 +185,15 @@ impl Source for Mysql {
         let columns: Vec<String> = wanted.iter().map(|&column| quoted(&table.columns[column].0)).collect();
         let sql = format!("SELECT {} FROM {}", columns.join(", "), quoted_table(table));
         let refused = |error: mysql::Error| failure(&self.name, &error);
+        let largest = largest_row(&self.choice.read.limits);
         let mut batch = Batch::new(table.columns.len());
         for row in self.connection.query_iter(sql).map_err(refused)? {
-            for (value, &column) in row.map_err(refused)?.unwrap().iter().zip(wanted) {
+            let values = row.map_err(refused)?.unwrap();
+            let length = |value: &Value| if let Value::Bytes(bytes) = value { bytes.len() as u64 } else { 0 };
+            if values.iter().map(length).sum::<u64>() > largest {
+                return Err(Error::source(&self.name, long_row(largest)));
+            }
+            for (value, &column) in values.iter().zip(wanted) {
                 match value {
                     Value::NULL => batch.push(column, None),
                     Value::Bytes(bytes) if is_binary(&table.columns[column].1) => {

@@ -4,7 +4,7 @@ use postgres::config::SslMode;
 use postgres::{Client, Config, NoTls, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use twinset::Run;
-use twinset_io::read::features::read_rows;
+use twinset_io::read::features::{largest_row, read_rows};
 use url::Url;
 
 use super::sql::{Comparing, Dialect, quoted, quoted_table};
@@ -156,6 +156,7 @@ impl Source for Postgres {
             quoted_table(table)
         );
         let names = table.names();
+        let largest = largest_row(&self.choice.read.limits);
         let refused = |error: postgres::Error| failure(&self.name, &error);
         let bad = guarded(&mut self.client, |client| {
             let rows = client.copy_out(&sql).map_err(refused)?;
@@ -163,7 +164,7 @@ impl Source for Postgres {
                 Some(error) => failure(&self.name, error),
                 None => Error::source(&self.name, format!("the database does not answer: {error}")),
             };
-            read_rows(rows, wanted, run, failed, |batches| visit(batches, &names))
+            read_rows(rows, (wanted, largest), run, failed, |batches| visit(batches, &names))
         })?;
         Ok(Vec::from_iter(Problem::of_rows(&format!("{} {}", self.name, table.name), bad)))
     }

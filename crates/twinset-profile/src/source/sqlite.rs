@@ -9,7 +9,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use twinset::Run;
-use twinset_io::read::features::Batch;
+use twinset_io::read::features::{Batch, largest_row, long_row};
 
 use super::sql::quoted;
 use super::{Choice, ENOUGH, Problem, Source, Visit, hexadecimal};
@@ -102,15 +102,12 @@ impl Sqlite {
 
     /// Reads rows as text, as far as the visitor wants them.
     fn rows(&self, table: &Table, wanted: &[usize], run: &Run, visit: &mut Visit<'_>) -> Result<()> {
-        // Values of a batch are found by 32 bits. Columns that are computed may be of any length, whatever that of the file is.
-        let largest = self.choice.read.limits.record.min(1 << 30) as usize;
+        // Columns that are computed may be of any length, whatever that of the file is.
+        let largest = largest_row(&self.choice.read.limits) as usize;
         self.connection
             .set_limit(Limit::SQLITE_LIMIT_LENGTH, largest as i32)
             .map_err(|error| failure(&self.name, &error))?;
-        let too_long = || {
-            let reason = format!("a row is longer than {largest} bytes; --max-record allows more, 1G at most");
-            Error::source(&self.name, reason)
-        };
+        let too_long = || Error::source(&self.name, long_row(largest as u64));
         let refused = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::TooBig) => too_long(),
             _ => failure(&self.name, &error),

@@ -1,5 +1,7 @@
 //! Values of several features, as they were read.
 
+use crate::Limits;
+
 /// Some values of each of several features. All lie in one buffer.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
@@ -76,3 +78,13 @@ impl Batch {
 
 /// A run of values is handed on when it takes about so many bytes.
 pub(super) const ENOUGH: usize = 1 << 19;
+
+/// The longest row that is profiled: all values of a batch are found by 32 bits.
+pub fn largest_row(limits: &Limits) -> u64 {
+    limits.record.min(1 << 30)
+}
+
+/// What is said of a longer one.
+pub fn long_row(largest: u64) -> String {
+    format!("the row is longer than {largest} bytes; --max-record allows more, 1G at most")
+}

@@ -7,7 +7,7 @@ mod table;
 
 use std::path::Path;
 
-pub use batch::Batch;
+pub use batch::{Batch, largest_row, long_row};
 pub use paths::XmlPaths;
 pub use rows::BadRows;
 pub use table::{TableFile, read_rows};

@@ -8,8 +8,8 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
-use super::batch::{Batch, Cell, ENOUGH};
-use crate::read::delimited::RowBlocks;
+use super::batch::{Batch, Cell, ENOUGH, long_row};
+use crate::read::delimited::{RowBlocks, endless_row, open_row};
 use crate::read::lines::NOT_UTF8;
 
 /// How a file of rows is written.
@@ -121,19 +121,11 @@ impl<R: Read> RowCutter<R> {
                 return Ok(Some(RowBlock::Raw { bytes, first_line }));
             }
             if ended {
-                let reason = "a quote in this row is never closed; close it, or double it if it belongs to the text";
-                bad.add(|| self.next_line, || reason.to_owned());
+                bad.add(|| self.next_line, || open_row(self.next_line, &bytes).reason);
                 return Ok(None);
             }
             if bytes.len() as u64 > self.dialect.largest {
-                let largest = self.dialect.largest;
-                let line = self.next_line;
-                bad.add(|| line, || {
-                    format!(
-                        "the row that starts here is longer than {largest} bytes; a quote may be left open, or --max-record too \
-                         small; nothing after it was read"
-                    )
-                });
+                bad.add(|| self.next_line, || endless_row(self.next_line, self.dialect.largest).reason);
                 return Ok(None);
             }
             wanted = 2 * bytes.len();
@@ -207,7 +199,9 @@ impl RowBlock {
     pub(super) fn parse(self, columns: usize, wanted: &[bool], dialect: Dialect) -> (Batch, BadRows) {
         match self {
             Self::Raw { bytes, first_line } => Parser::new(bytes, columns, wanted).raw(first_line, dialect),
-            Self::Parsed { bytes, ends, rows } => Parser::new(bytes, columns, wanted).parsed(&ends, &rows),
+            Self::Parsed { bytes, ends, rows } => {
+                Parser::new(bytes, columns, wanted).parsed(&ends, &rows, dialect.largest)
+            }
         }
     }
 
@@ -216,10 +210,11 @@ impl RowBlock {
         match self {
             Self::Raw { bytes, first_line } => {
                 let (mut copy, mut at) = (bytes.clone(), 0);
-                let mut fields = Vec::new();
+                let (mut fields, mut is_blank) = (Vec::new(), true);
                 // Blank lines before it are no rows.
-                while fields.iter().all(Vec::is_empty) && fields.len() < 2 && at < copy.len() {
+                while is_blank && at < copy.len() {
                     fields.clear();
+                    let has_quotes = dialect.has_quotes && copy[at] == b'"';
                     loop {
                         let (cell, next) = field(&mut copy, at, dialect);
                         fields.push(copy[cell.start as usize..cell.end as usize].to_vec());
@@ -228,6 +223,7 @@ impl RowBlock {
                             break;
                         }
                     }
+                    is_blank = fields.len() == 1 && fields[0].is_empty() && !has_quotes;
                 }
                 if is_header {
                     *first_line += memchr_iter(b'\n', &bytes[..at]).count() as u64;
@@ -349,7 +345,12 @@ impl<'a> Parser<'a> {
             if start == 0 {
                 self.reserve(self.batch.bytes.len() / at.max(self.columns) + 1);
             }
-            if row.len() > 1 || row[0].end > row[0].start || row[0].start as usize > start || dialect.has_nulls {
+            if (at - start) as u64 > dialect.largest && self.is_too_long(&row, dialect.largest) {
+                self.bad.add(
+                    || first_line + memchr_iter(b'\n', &self.batch.bytes[..start]).count() as u64,
+                    || long_row(dialect.largest),
+                );
+            } else if row.len() > 1 || row[0].end > row[0].start || row[0].start as usize > start || dialect.has_nulls {
                 self.row(&row, |bytes| first_line + memchr_iter(b'\n', &bytes[..start]).count() as u64);
             }
         }
@@ -363,7 +364,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn parsed(mut self, ends: &[usize], rows: &[(u64, usize)]) -> (Batch, BadRows) {
+    /// Whether the values of a row are longer than allowed.
+    fn is_too_long(&self, row: &[Cell], largest: u64) -> bool {
+        row.iter().map(|cell| u64::from(cell.end.saturating_sub(cell.start))).sum::<u64>() > largest
+    }
+
+    fn parsed(mut self, ends: &[usize], rows: &[(u64, usize)], largest: u64) -> (Batch, BadRows) {
         let (mut first, mut start) = (0, 0);
         let mut row = Vec::with_capacity(self.columns);
         for &(line, last) in rows {
@@ -373,7 +379,10 @@ impl<'a> Parser<'a> {
                 start = end;
             }
             first = last;
-            self.row(&row, |_| line);
+            match self.is_too_long(&row, largest) {
+                true => self.bad.add(|| line, || long_row(largest)),
+                false => self.row(&row, |_| line),
+            }
         }
         (self.batch, self.bad)
     }

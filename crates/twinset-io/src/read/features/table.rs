@@ -10,7 +10,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use rayon::prelude::*;
 use twinset::Run;
 
-use super::batch::{Batch, ENOUGH};
+use super::batch::{Batch, ENOUGH, largest_row, long_row};
 use super::rows::{BadRows, Dialect, RowBlock, RowCutter};
 use crate::guard::guarded;
 use crate::read::inputs::InputFile;
@@ -19,7 +19,7 @@ use crate::read::parquet::{DAMAGED, as_text};
 use crate::read::reader::{delimiter, format_of};
 use crate::read::stream::{self, Stream};
 use crate::read::{Format, ParquetFile, ReadOptions};
-use crate::{Error, Result};
+use crate::{Error, Limits, Result};
 
 /// A table in a file, of which the header was read.
 pub struct TableFile {
@@ -30,7 +30,7 @@ pub struct TableFile {
 
 enum Content {
     Rows { first: Option<RowBlock>, cutter: Box<RowCutter<Stream>>, dialect: Dialect, bad: BadRows },
-    Parquet,
+    Parquet(Limits),
 }
 
 /// Blocks that are parsed at a time.
@@ -44,15 +44,14 @@ impl TableFile {
         let input = InputFile::new(path.to_owned(), None);
         let format = format_of(&input, options)?;
         let (names, content) = match format {
-            Format::Parquet => (parquet_names(path)?, Content::Parquet),
+            Format::Parquet => (parquet_names(path, &options.limits)?, Content::Parquet(options.limits.clone())),
             Format::Csv | Format::Tsv => {
                 let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?;
                 let dialect = Dialect {
                     delimiter: delimiter(format, path, options)?,
                     has_quotes: format == Format::Csv,
                     has_nulls: false,
-                    // All values of a block are found by 32 bits.
-                    largest: options.limits.record.min(1 << 30),
+                    largest: largest_row(&options.limits),
                 };
                 let mut cutter = RowCutter::new(stream::open(&input, encoding, options, run)?, dialect);
                 let mut bad = BadRows::default();
@@ -98,8 +97,8 @@ impl TableFile {
                 bad.extend(for_each_block(*cutter, first, &is_wanted, dialect, run, failed, visit)?);
                 Ok(bad)
             }
-            Content::Parquet => {
-                for_each_parquet(&self.path, &is_wanted, run, visit)?;
+            Content::Parquet(limits) => {
+                for_each_parquet((&self.path, &limits), &is_wanted, run, visit)?;
                 Ok(BadRows::default())
             }
         }
@@ -110,12 +109,12 @@ impl TableFile {
 /// empty is no value.
 pub fn read_rows<E: From<Error> + Send>(
     rows: impl Read + Send,
-    columns: &[usize],
+    (columns, largest): (&[usize], u64),
     run: &Run,
     failed: impl Fn(io::Error) -> E + Sync,
     mut visit: impl FnMut(&[Batch]) -> Result<(), E> + Send,
 ) -> Result<BadRows, E> {
-    let dialect = Dialect { delimiter: b',', has_quotes: true, has_nulls: true, largest: 1 << 30 };
+    let dialect = Dialect { delimiter: b',', has_quotes: true, has_nulls: true, largest };
     let is_wanted = vec![true; columns.len()];
     let width = columns.iter().max().map_or(0, |last| last + 1);
     for_each_block(RowCutter::new(rows, dialect), None, &is_wanted, dialect, run, failed, |batches| {
@@ -180,43 +179,51 @@ fn parquet_failure(path: &Path, error: impl std::fmt::Display) -> Error {
     Error::file(path, format!("not a whole parquet file: {error}"))
 }
 
-fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<ParquetFile>> {
+fn builder(path: &Path, limits: &Limits) -> Result<ParquetRecordBatchReaderBuilder<ParquetFile>> {
     let file = std::fs::File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
-    let opened = guarded(|| ParquetRecordBatchReaderBuilder::try_new(ParquetFile(file)));
+    let opened = guarded(|| ParquetFile::new(file, limits).rows());
     opened.ok_or_else(|| Error::file(path, DAMAGED))?.map_err(|error| parquet_failure(path, error))
 }
 
-fn parquet_names(path: &Path) -> Result<Vec<String>> {
-    Ok(builder(path)?.schema().fields().iter().map(|field| field.name().clone()).collect())
+fn parquet_names(path: &Path, limits: &Limits) -> Result<Vec<String>> {
+    Ok(builder(path, limits)?.schema().fields().iter().map(|field| field.name().clone()).collect())
 }
 
 fn for_each_parquet<E: From<Error>>(
-    path: &Path,
+    (path, limits): (&Path, &Limits),
     is_wanted: &[bool],
     run: &Run,
     mut visit: impl FnMut(&[Batch]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let builder = builder(path)?;
+    let builder = builder(path, limits)?;
     let wanted: Vec<usize> = (0..is_wanted.len()).filter(|&column| is_wanted[column]).collect();
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
     let reader = guarded(|| builder.with_projection(mask).with_batch_size(ROWS).build());
     let mut reader = reader.ok_or_else(|| Error::file(path, DAMAGED))?.map_err(|error| parquet_failure(path, error))?;
+    let (largest, mut number) = (largest_row(limits), 0u64);
     let mut batch = Batch::new(is_wanted.len());
     loop {
         run.check().map_err(|error| E::from(error.into()))?;
         let next = guarded(|| reader.next()).ok_or_else(|| Error::file(path, DAMAGED))?;
         let Some(rows) = next else { break };
         let rows = rows.map_err(|error| parquet_failure(path, error))?;
-        for (column, &number) in rows.columns().iter().zip(&wanted) {
-            let text = guarded(|| as_text(column)).ok_or_else(|| Error::file(path, DAMAGED))?;
-            let text = text.map_err(|error| parquet_failure(path, error))?;
-            for row in 0..text.len() {
-                batch.push(number, text.is_valid(row).then(|| text.value(row).as_bytes()));
+        let text = |column| guarded(|| as_text(column)).ok_or_else(|| Error::file(path, DAMAGED));
+        let texts = rows.columns().iter().map(|column| text(column)?.map_err(|error| parquet_failure(path, error)));
+        let texts = texts.collect::<Result<Vec<_>>>()?;
+        for row in 0..rows.num_rows() {
+            number += 1;
+            let length: u64 = texts.iter().map(|text| text.value(row).len() as u64).sum();
+            if length > largest {
+                return Err(Error::file(path, format!("row {number}: {}", long_row(largest))).into());
             }
-        }
-        if batch.size() >= ENOUGH {
-            visit(std::slice::from_ref(&batch))?;
-            batch = Batch::new(is_wanted.len());
+            for (text, &column) in texts.iter().zip(&wanted) {
+                batch.push(column, text.is_valid(row).then(|| text.value(row).as_bytes()));
+            }
+            // A few texts may stand in all rows.
+            if batch.size() >= ENOUGH {
+                visit(std::slice::from_ref(&batch))?;
+                batch = Batch::new(is_wanted.len());
+            }
         }
     }
     visit(std::slice::from_ref(&batch))
