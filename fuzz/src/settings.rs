@@ -9,17 +9,18 @@ use twinset::{
     Bounds, Collections, DedupOptions, EstimateOptions, Input, JoinOptions, Language, Measure, Records, Reduce, Run,
     StopWords, Threshold, TokenKind, TokenOptions, dedup, tokenize,
 };
-use twinset_io::read::{Literals, Resources};
-use twinset_io::{ByteSize, Format, OutputFormat, ReadOptions, SketchSettings};
+use twinset_io::generate::GenerateOptions;
+use twinset_io::read::{Literals, RdfOptions, Resources};
+use twinset_io::{ByteSize, Format, OutputFormat, OutputOptions, ReadOptions, SketchSettings};
 use twinset_profile::ProfileOptions;
-use twinset_server::Moment;
+use twinset_server::{Moment, ServeOptions};
 
 use crate::bytes::Bytes;
 
 /// A kind of setting, as the first byte says, in the rest.
 pub(crate) fn settings(data: &[u8]) {
     let mut bytes = Bytes::new(data);
-    let kind = bytes.below(20);
+    let kind = bytes.below(22);
     let Ok(text) = std::str::from_utf8(bytes.rest()) else { return };
     match kind {
         0 => threshold(text),
@@ -39,6 +40,10 @@ pub(crate) fn settings(data: &[u8]) {
         14 => as_json::<ProfileOptions>(text),
         15 => as_json::<EstimateOptions>(text),
         16 => moment(text),
+        18 => as_json::<RdfOptions>(text),
+        19 => as_json::<ServeOptions>(text),
+        20 => as_json::<OutputOptions>(text),
+        21 => as_json::<GenerateOptions>(text),
         _ => used(text),
     }
 }

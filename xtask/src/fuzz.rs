@@ -66,11 +66,20 @@ struct Outcome {
 impl Fuzz {
     /// Runs all targets, and fails if there is a finding.
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        let all = folders("fuzz/corpus")?;
+        let mut all = folders("fuzz/corpus")?;
+        if self.runs.is_none() {
+            all.push(PYTHON.to_owned());
+        }
         if let Some(unknown) = self.target.iter().find(|target| !all.contains(target)) {
             bail!("there is no target {unknown}; there are {}", all.join(", "));
         }
         let targets = if self.target.is_empty() { all } else { self.target.clone() };
+        if targets.iter().any(|target| target == PYTHON) {
+            crate::install_packages()?;
+            crate::install_python(crate::PYTHON)?;
+            crate::cargo("build --workspace --all-targets --quiet", &[])?;
+            crate::lay_out_python()?;
+        }
         let has_nightly = || rustup(&["run", "nightly", "cargo", "--version"]).output();
         let program = match !self.stable && has_nightly().is_ok_and(|output| output.status.success()) {
             true => with_sanitizer()?,
@@ -79,7 +88,9 @@ impl Fuzz {
         let queue = Mutex::new(VecDeque::from(targets));
         let next = || queue.lock().expect("no thread panics with the queue").pop_front();
         let work = || -> anyhow::Result<Vec<Outcome>> {
-            std::iter::from_fn(next).map(|target| self.look(&program, target)).collect()
+            let look =
+                |target: String| if target == PYTHON { self.look_at_python() } else { self.look(&program, target) };
+            std::iter::from_fn(next).map(look).collect()
         };
         let outcomes: Vec<Outcome> = std::thread::scope(|scope| -> anyhow::Result<Vec<Outcome>> {
             let threads: Vec<_> = (0..TOGETHER).map(|_| scope.spawn(work)).collect();
@@ -96,6 +107,10 @@ impl Fuzz {
         }
         let findings: Vec<&PathBuf> = outcomes.iter().flat_map(|outcome| &outcome.findings).collect();
         for finding in &findings {
+            if finding.extension().is_some_and(|ending| ending == "log") {
+                println!("{} tells what Python handed over", finding.display());
+                continue;
+            }
             let target = finding.parent().and_then(Path::file_name).unwrap_or_default();
             println!("{CHOICE}={} {} {}", target.display(), program.display(), finding.display());
         }
@@ -152,6 +167,36 @@ impl Fuzz {
             }
         }
         println!("  {target}: {} executions in {:.0} s", outcome.executions, outcome.seconds);
+        Ok(outcome)
+    }
+}
+
+/// The target that is no program of libFuzzer: Hypothesis makes up what a program in Python hands over.
+const PYTHON: &str = "python";
+
+impl Fuzz {
+    /// Runs the tests of the Python package that make up values, with others each time, for as long as was asked for.
+    fn look_at_python(&self) -> anyhow::Result<Outcome> {
+        const TESTS: &str = "-m pytest --quiet --hypothesis-show-statistics crates/twinset-python/tests/test_fuzz.py";
+        let log = Path::new(FOLDER).join("python.log");
+        let [python, packages, command] = crate::of_pytest(crate::PYTHON.0)?;
+        let (target, coverage) = (PYTHON.to_owned(), String::new());
+        let mut outcome = Outcome { target, seconds: 0.0, executions: 0, coverage, findings: Vec::new() };
+        while outcome.seconds < 60.0 * self.minutes && outcome.findings.is_empty() {
+            let mut tests = Command::new(&python);
+            tests.args(TESTS.split_whitespace()).stdout(fs::File::create(&log)?);
+            tests.env("PYTHONPATH", &packages).env("TWINSET", &command).env("TWINSET_EXAMPLES", "400");
+            let done = tests.spawn()?.wait4()?;
+            let told = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+            outcome.seconds += (done.rusage.utime + done.rusage.stime).as_secs_f64();
+            let counts =
+                told.match_indices(" passing examples").filter_map(|(end, _)| told[..end].split(' ').next_back());
+            outcome.executions += counts.filter_map(|count| count.parse::<u64>().ok()).sum::<u64>();
+            if !done.status.success() {
+                outcome.findings.push(log.clone());
+            }
+        }
+        println!("  {PYTHON}: {} executions in {:.0} s", outcome.executions, outcome.seconds);
         Ok(outcome)
     }
 }

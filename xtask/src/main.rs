@@ -134,8 +134,8 @@ fn wheel(profile: &str) -> anyhow::Result<()> {
     run("target/python/bin/maturin", &format!("build {profile} --quiet --out target/wheels"), &[])
 }
 
-/// The Python package does what the command does; its examples run, its types fit.
-fn python() -> anyhow::Result<()> {
+/// Puts the Python package, as it was built last, where its tests look for it.
+fn lay_out_python() -> anyhow::Result<()> {
     let package = Path::new("target/python-package/twinset");
     std::fs::create_dir_all(package)?;
     for entry in std::fs::read_dir("crates/twinset-python/python/twinset")? {
@@ -145,6 +145,12 @@ fn python() -> anyhow::Result<()> {
         }
     }
     std::fs::copy("target/debug/lib_twinset.so", package.join("_twinset.abi3.so"))?;
+    Ok(())
+}
+
+/// The Python package does what the command does; its examples run, its types fit.
+fn python() -> anyhow::Result<()> {
+    lay_out_python()?;
     // The examples for Spark need a cluster, and run in a test.
     let examples = "--doctest-modules target/python-package --ignore target/python-package/twinset/spark.py";
     pytest(PYTHON.0, &format!("{examples} crates/twinset-python/tests"), &[])?;
@@ -153,10 +159,19 @@ fn python() -> anyhow::Result<()> {
 
 /// Runs Python tests with the packages of a folder.
 fn pytest(folder: &str, args: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
-    let absolute = |path: &str| std::path::absolute(path).map(|path| path.display().to_string());
-    let (packages, command) = (absolute("target/python-package")?, absolute("target/debug/twinset")?);
+    let [python, packages, command] = of_pytest(folder)?;
     let environment = [&[("PYTHONPATH", packages.as_str()), ("TWINSET", command.as_str())], environment].concat();
-    run(&absolute(&format!("{folder}/bin/python"))?, &format!("-m pytest {args}"), &environment)
+    run(&python, &format!("-m pytest {args}"), &environment)
+}
+
+/// What Python tests need: the interpreter of a folder, where the package lies, and the command.
+fn of_pytest(folder: &str) -> anyhow::Result<[String; 3]> {
+    let absolute = |path: &str| std::path::absolute(path).map(|path| path.display().to_string());
+    Ok([
+        absolute(&format!("{folder}/bin/python"))?,
+        absolute("target/python-package")?,
+        absolute("target/debug/twinset")?,
+    ])
 }
 
 /// The news service answers requests that were made from its description, and from less, as the description says.
