@@ -316,7 +316,12 @@ fn identical_records_are_streamed() {
     folder.stdout("index create same --kind synopses --size 2");
     folder.stdout("index add same same.jsonl");
     assert_eq!(folder.stdout("index count same --threshold 0.9"), "threshold,pairs\n0.9,4498500\n");
-    folder.stdout("index join same --threshold 0.9 --output pairs.csv");
+    // All pairs together would take more than this.
+    let program = assert_cmd::cargo::cargo_bin("twinset");
+    let join = "index join same --threshold 0.9 --output pairs.csv";
+    let script = format!("ulimit -d 50000; exec {} {join}", program.display());
+    let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(folder.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(folder.read("pairs.csv").lines().count(), 4_498_501);
 }
 

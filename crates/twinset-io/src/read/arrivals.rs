@@ -6,7 +6,8 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use twinset::Run;
 
 use super::block::{Block, Payload, Source};
-use super::delimited::{self, Rows, endless_row, is_open, open_row};
+use super::cutter::{self, is_open};
+use super::delimited::{Rows, endless_row, open_row};
 use super::fields::{Fields, Wanted};
 use super::lines::{not_utf8, too_long};
 use super::pieces::{Piece, for_each_piece};
@@ -121,7 +122,7 @@ impl<'a> Parser<'a> {
     fn learn(&mut self, line: &str) -> Result<()> {
         let names: Vec<String> = match self.format {
             Format::Csv => {
-                let names = delimited::fields(line.as_bytes(), self.delimiter);
+                let names = cutter::fields(line.as_bytes(), self.delimiter);
                 names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
             }
             _ => without_end(line).split(self.delimiter as char).map(str::to_owned).collect(),
@@ -147,7 +148,7 @@ impl<'a> Parser<'a> {
         let payload = match self.format {
             Format::Csv => {
                 let mut rows = Rows::default();
-                rows.push(self.line, &delimited::fields(record.as_bytes(), self.delimiter));
+                rows.push(self.line, &cutter::fields(record.as_bytes(), self.delimiter));
                 Payload::Rows(rows)
             }
             _ => Payload::Lines(record.into_bytes()),

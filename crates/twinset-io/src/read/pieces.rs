@@ -6,7 +6,8 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memchr;
 use twinset::Run;
 
-use super::delimited::{Cut, MORE, RowCutter};
+use super::cutter::{Cut, RowCutter};
+use super::delimited::MORE;
 use super::inputs::InputFile;
 use super::reader::{delimiter, format_of, without_newline};
 use super::stream::{self, Stream};
