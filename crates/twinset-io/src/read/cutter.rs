@@ -84,7 +84,7 @@ impl<R: Read> RowCutter<R> {
             return Ok(Cut { before: &[], row: None });
         }
         let read = self.parser.read_byte_record(&mut self.fields);
-        let (is_row, mut is_too_long) = match read.map_err(csv::Error::into_kind) {
+        let (is_row, is_endless) = match read.map_err(csv::Error::into_kind) {
             Ok(is_row) => (is_row, false),
             Err(csv::ErrorKind::Io(error)) if TooLong::is_cause(&error) => (true, true),
             Err(csv::ErrorKind::Io(error)) => return Err(error),
@@ -92,20 +92,19 @@ impl<R: Read> RowCutter<R> {
         };
         let (place, next_line) = (self.parser.position().byte(), self.parser.position().line());
         let (_, remembering) = self.parser.get_mut().get_mut();
-        let (taken, is_longer) = remembering.take_through(place);
-        is_too_long |= is_longer;
-        self.ended = !is_row || is_too_long;
-        let (_, remembering) = self.parser.get_ref().get_ref();
-        let bytes = &remembering.bytes[taken.clone()];
-        let (before, bytes) = bytes.split_at(line_ends(bytes));
+        let taken = remembering.take_through(place);
+        let (_, Remembering { bytes, taken: end, longest, ended, .. }) = self.parser.get_ref().get_ref();
+        let (read, after) = (&bytes[taken.start..*end], &bytes[taken.end..*end]);
+        let (before, row) = read.split_at(line_ends(read));
+        let is_too_long = is_endless || taken.len() as u64 > *longest;
         let line = self.line + newlines(before);
-        let after = (place.saturating_sub(remembering.start) as usize).clamp(taken.start, taken.end);
-        self.line = next_line + newlines(&remembering.bytes[after..taken.end]);
+        self.line = next_line + newlines(after);
+        self.ended = !is_row || is_too_long;
         let row = Row {
             line,
-            bytes: if is_too_long { &[] } else { bytes },
+            bytes: if is_too_long { &[] } else { row },
             fields: &self.fields,
-            is_open: is_row && remembering.ended && !is_too_long && is_open(bytes, self.delimiter),
+            is_open: is_row && *ended && !is_too_long && is_open(row, self.delimiter),
         };
         Ok(Cut { before, row: is_row.then_some(row) })
     }
@@ -133,12 +132,12 @@ struct Remembering<R> {
 }
 
 impl<R> Remembering<R> {
-    /// Takes what stands before a place, and the line ends after it, as far as they were read. Whether the former is too long.
-    fn take_through(&mut self, place: u64) -> (Range<usize>, bool) {
-        let from = self.taken;
-        let end = (place.saturating_sub(self.start) as usize).clamp(from, self.bytes.len());
+    /// Takes what stands before a place, which is returned, and the line ends after it, as far as they were read.
+    fn take_through(&mut self, place: u64) -> Range<usize> {
+        let begin = self.taken;
+        let end = (place.saturating_sub(self.start) as usize).clamp(begin, self.bytes.len());
         self.taken = end + line_ends(&self.bytes[end..]);
-        (from..self.taken, (end - from) as u64 > self.longest)
+        begin..end
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
@@ -23,26 +22,26 @@ use crate::Limits;
 pub(crate) struct ParquetFile {
     file: File,
     pages: Arc<Pages>,
-    /// Where the pages of a column lie in a group of rows, and how they are packed.
-    chunks: Vec<(Range<u64>, Compression)>,
+    /// How its pages are packed, in all ways that there are: nothing that the file tells of one of them can be trusted.
+    packings: Vec<Compression>,
 }
 
 impl ParquetFile {
     pub(crate) fn new(file: File, limits: &Limits) -> Self {
-        Self { file, pages: Arc::new(Pages::new(limits.parquet_page)), chunks: Vec::new() }
+        Self { file, pages: Arc::new(Pages::new(limits.parquet_page)), packings: Vec::new() }
     }
 
     /// What the file tells of itself.
     pub(crate) fn metadata(&mut self) -> Result<ArrowReaderMetadata> {
         let metadata = ArrowReaderMetadata::load(self, ArrowReaderOptions::new())?;
         let columns = metadata.metadata().row_groups().iter().flat_map(|group| group.columns());
-        let mut chunks = Vec::new();
-        for column in columns {
-            let (start, length) = column.byte_range();
-            chunks.push((start..start.saturating_add(length), column.compression()));
+        let mut packings: Vec<Compression> = Vec::new();
+        for packing in columns.map(|column| column.compression()) {
+            if !packings.contains(&packing) {
+                packings.push(packing);
+            }
         }
-        chunks.sort_by_key(|(range, _)| range.start);
-        self.chunks = chunks;
+        self.packings = packings;
         Ok(metadata)
     }
 
@@ -63,13 +62,6 @@ impl ParquetFile {
     /// Where the metadata end, and eight bytes follow that tell how long they are.
     fn end_of_metadata(&self) -> u64 {
         self.len().saturating_sub(FOOTER_SIZE as u64)
-    }
-
-    /// How the page that lies here is packed.
-    fn packing(&self, place: u64) -> Compression {
-        let at = self.chunks.partition_point(|(range, _)| range.start <= place);
-        let before = self.chunks[..at].iter().rev();
-        before.take(1).find(|(range, _)| range.contains(&place)).map_or(Compression::UNCOMPRESSED, |chunk| chunk.1)
     }
 }
 
@@ -99,7 +91,7 @@ impl ChunkReader for ParquetFile {
         if start + length as u64 == self.end_of_metadata() {
             check_structure(bytes.as_ref())?;
         }
-        self.pages.check(start, &bytes, self.packing(start))?;
+        self.pages.check(start, &bytes, &self.packings)?;
         Ok(bytes)
     }
 }

@@ -49,10 +49,10 @@ impl Pages {
         Ok(())
     }
 
-    /// Looks whether these bytes, if they are a page, hold what its header announced.
-    pub(super) fn check(&self, start: u64, bytes: &[u8], packing: Compression) -> Result<()> {
-        let page = self.announced().remove(&start);
-        page.map_or(Ok(()), |page| page.check(bytes, packing, self.largest))
+    /// Looks whether these bytes, if they are a page, hold no more than is allowed, in whatever way they are packed.
+    pub(super) fn check(&self, start: u64, bytes: &[u8], packings: &[Compression]) -> Result<()> {
+        let Some(page) = self.announced().remove(&start) else { return Ok(()) };
+        packings.iter().try_for_each(|&packing| page.check(bytes, packing, self.largest))
     }
 }
 
@@ -64,38 +64,53 @@ fn too_large(largest: u64) -> ParquetError {
 struct Page {
     /// How long it is unpacked.
     unpacked: u64,
-    /// How much of its beginning is not packed.
-    plain: u64,
+    /// How much of its beginning is not packed, in two parts.
+    plain: [u64; 2],
     /// Whether the rest is.
     is_packed: bool,
 }
 
+/// So deep lie the structures of a header in each other at most.
+const DEEPEST: usize = 8;
+
 impl Page {
-    /// Walks through the header with which these bytes begin; numbers of fields are those of the format's `PageHeader`.
     fn of_header(header: impl Read) -> thrift::Result<Self> {
-        let mut page = Self { unpacked: 0, plain: 0, is_packed: true };
-        let size = |number: i32| u64::try_from(number).unwrap_or(0);
-        for_each_field(&mut protocol(header), &mut |header, field, kind| {
-            match (field, kind) {
-                (2, TType::I32) => page.unpacked = size(header.read_i32()?),
-                (8, TType::Struct) => for_each_field(header, &mut |header, field, kind| {
-                    match (field, kind) {
-                        (5 | 6, TType::I32) => page.plain += size(header.read_i32()?),
-                        (7, TType::Bool) => page.is_packed = header.read_bool()?,
-                        _ => header.skip(kind)?,
-                    }
-                    Ok(())
-                })?,
-                _ => header.skip(kind)?,
-            }
-            Ok(())
-        })?;
+        let mut page = Self { unpacked: 0, plain: [0; 2], is_packed: true };
+        page.read(&mut protocol(header), &mut Vec::new())?;
         Ok(page)
+    }
+
+    /// Walks through the structure that begins here, which is the field of this path; the numbers of fields are those of the format's
+    /// `PageHeader`. What it cannot have is refused, as others might take that for longer or shorter.
+    fn read(&mut self, header: &mut TCompactInputProtocol<impl Read>, path: &mut Vec<i16>) -> thrift::Result<()> {
+        let size = |number: i32| u64::try_from(number).unwrap_or(0);
+        header.read_struct_begin()?;
+        loop {
+            let field = header.read_field_begin()?;
+            if field.field_type == TType::Stop {
+                return header.read_struct_end();
+            }
+            path.push(field.id.unwrap_or_default());
+            match (path.as_slice(), field.field_type) {
+                ([2], TType::I32) => self.unpacked = size(header.read_i32()?),
+                ([8, part @ (5 | 6)], TType::I32) => self.plain[*part as usize - 5] = size(header.read_i32()?),
+                ([8, 7], TType::Bool) => self.is_packed = header.read_bool()?,
+                ([2] | [8, 5..=7], _) => return Err("a number of a page is none".into()),
+                (path, TType::Struct) if path.len() < DEEPEST => self.read(header, &mut path.to_vec())?,
+                (_, TType::Struct | TType::List | TType::Set | TType::Map) => {
+                    return Err("a page has what no page has".into());
+                }
+                (_, kind) => header.skip(kind)?,
+            }
+            path.pop();
+            header.read_field_end()?;
+        }
     }
 
     /// Some are unpacked to whatever they hold. The others have a place that is as large as announced.
     fn check(&self, bytes: &[u8], packing: Compression, largest: u64) -> Result<()> {
-        let packed = bytes.get(self.plain as usize..).filter(|_| self.is_packed).unwrap_or_default();
+        let packed =
+            bytes.get(self.plain.iter().sum::<u64>() as usize..).filter(|_| self.is_packed).unwrap_or_default();
         // No byte of these is worth more.
         let can_exceed = |worth: u64| packed.len() as u64 * worth > largest;
         let unpacked: Box<dyn Read + '_> = match packing {
@@ -109,22 +124,6 @@ impl Page {
             Ok(length) if length > largest => Err(too_large(largest)),
             _ => Ok(()),
         }
-    }
-}
-
-/// Calls `visit` for each field of the structure that begins here, with its number and kind.
-fn for_each_field<R: Read>(
-    header: &mut TCompactInputProtocol<R>,
-    visit: &mut dyn FnMut(&mut TCompactInputProtocol<R>, i16, TType) -> thrift::Result<()>,
-) -> thrift::Result<()> {
-    header.read_struct_begin()?;
-    loop {
-        let field = header.read_field_begin()?;
-        if field.field_type == TType::Stop {
-            return header.read_struct_end();
-        }
-        visit(header, field.id.unwrap_or_default(), field.field_type)?;
-        header.read_field_end()?;
     }
 }
 
@@ -150,7 +149,7 @@ mod tests {
             (Compression::LZ4, lz4.finish().unwrap()),
         ];
         for (packing, bytes) in pages {
-            let page = |largest| Page { unpacked: 10, plain: 0, is_packed: true }.check(&bytes, packing, largest);
+            let page = |largest| Page { unpacked: 10, plain: [0; 2], is_packed: true }.check(&bytes, packing, largest);
             let most = zeros.len() as u64;
             assert!(page(most).is_ok() && page(most - 1).is_err(), "{packing}");
         }
