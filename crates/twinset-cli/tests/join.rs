@@ -77,6 +77,20 @@ fn every_format_gives_the_same_pairs() {
 }
 
 #[test]
+fn blank_lines_before_a_header_are_none() {
+    let blank = "\r\n".repeat(400_000);
+    for (name, delimiter) in [("d.csv", ","), ("d.tsv", "\t")] {
+        let text = format!("{blank}id,text\n1,a\n2,b\n3,a\n").replace(',', delimiter);
+        let folder = Folder::with(&[(name, text.as_bytes())]);
+        let found = folder.stdout(&format!("join {name} --threshold 1"));
+        assert_eq!(found, "left,right,similarity\n1,3,1\n", "{name}");
+        folder.stdout(&format!("profile {name} --features features.csv"));
+        let features = folder.read("features.csv");
+        assert!(features.contains("d.id") && features.contains("d.text"), "{features}");
+    }
+}
+
+#[test]
 fn any_character_may_separate_fields() {
     for delimiter in [" ", ";", "e", "0", "\u{1}"] {
         let text = "id,txt\n1,a\n2,b\n3,a\n".replace(',', delimiter);

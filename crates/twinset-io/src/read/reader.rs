@@ -302,20 +302,23 @@ impl<'a> Reader<'a> {
             }
             Format::Tsv => {
                 let mut lines = LineBlocks::new(stream, largest);
-                let block = lines.next_block().map_err(fail)?;
-                let LineBlock { mut first_line, mut bytes, bad: cut } =
-                    block.unwrap_or(LineBlock { first_line: 1, bytes: Vec::new(), bad: Vec::new() });
-                if let Some(row) = cut.first() {
-                    return Err(bad(&name, row));
-                }
                 // The first line that is not blank tells the fields of all others.
-                let (mut start, mut number) = (0, 1);
-                let end_after = |start: usize| memchr::memchr(b'\n', &bytes[start..]).map(|end| start + end + 1);
-                while let Some(end) = end_after(start).filter(|&end| without_newline(&bytes[start..end]).is_empty()) {
-                    (start, number) = (end, number + 1);
-                }
-                let end = end_after(start).unwrap_or(bytes.len());
+                let (mut first_line, mut bytes, start) = loop {
+                    let block = lines.next_block().map_err(fail)?;
+                    let Some(LineBlock { first_line, bytes, bad: cut }) = block else { break (1, Vec::new(), 0) };
+                    if let Some(row) = cut.first() {
+                        return Err(bad(&name, row));
+                    }
+                    let blank = bytes.split_inclusive(|&byte| byte == b'\n');
+                    let blank = blank.take_while(|line| line.ends_with(b"\n") && without_newline(line).is_empty());
+                    let start = blank.map(<[u8]>::len).sum();
+                    if start < bytes.len() {
+                        break (first_line, bytes, start);
+                    }
+                };
+                let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |end| start + end + 1);
                 let line = without_newline(&bytes[start..end]);
+                let number = first_line + memchr::memchr_iter(b'\n', &bytes[..start]).count() as u64;
                 if line.len() as u64 > largest {
                     return Err(bad(&name, &too_long(number, largest, line)));
                 }
@@ -326,7 +329,7 @@ impl<'a> Reader<'a> {
                 let fields = header(&names)?;
                 if !self.options.no_header {
                     bytes.drain(..end);
-                    first_line += number;
+                    first_line = number + 1;
                 }
                 (fields, Payload::Lines(bytes), first_line, Cutter::Lines(lines))
             }

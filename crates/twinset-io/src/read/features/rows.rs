@@ -24,7 +24,7 @@ pub(super) struct Dialect {
 }
 
 /// Cuts a file into blocks of whole rows.
-pub(super) struct RowCutter<R> {
+pub(super) struct BlockCutter<R> {
     dialect: Dialect,
     state: State<R>,
     next_line: u64,
@@ -65,7 +65,7 @@ impl BadRows {
     }
 }
 
-impl<R: Read> RowCutter<R> {
+impl<R: Read> BlockCutter<R> {
     pub(super) fn new(stream: R, dialect: Dialect) -> Self {
         Self { dialect, state: State::Raw { stream, rest: Vec::new(), ended: false }, next_line: 1 }
     }
@@ -205,7 +205,7 @@ impl RowBlock {
         }
     }
 
-    /// The fields of the first row, which is taken out if it is a header.
+    /// The fields of the first row, which is taken out if it is a header; none if there is no row.
     pub(super) fn first_row(&mut self, dialect: Dialect, is_header: bool) -> Vec<Vec<u8>> {
         match self {
             Self::Raw { bytes, first_line } => {
@@ -224,6 +224,9 @@ impl RowBlock {
                         }
                     }
                     is_blank = fields.len() == 1 && fields[0].is_empty() && !has_quotes;
+                }
+                if is_blank {
+                    fields.clear();
                 }
                 if is_header {
                     *first_line += memchr_iter(b'\n', &bytes[..at]).count() as u64;

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use twinset::Run;
 
 use super::batch::{Batch, ENOUGH, largest_row, long_row};
-use super::rows::{BadRows, Dialect, RowBlock, RowCutter};
+use super::rows::{BadRows, BlockCutter, Dialect, RowBlock};
 use crate::guard::guarded;
 use crate::read::inputs::InputFile;
 use crate::read::lines::NOT_UTF8;
@@ -29,7 +29,7 @@ pub struct TableFile {
 }
 
 enum Content {
-    Rows { first: Option<RowBlock>, cutter: Box<RowCutter<Stream>>, dialect: Dialect, bad: BadRows },
+    Rows { first: Option<RowBlock>, cutter: Box<BlockCutter<Stream>>, dialect: Dialect, bad: BadRows },
     Parquet(Limits),
 }
 
@@ -53,15 +53,21 @@ impl TableFile {
                     has_nulls: false,
                     largest: largest_row(&options.limits),
                 };
-                let mut cutter = RowCutter::new(stream::open(&input, encoding, options, run)?, dialect);
+                let mut cutter = BlockCutter::new(stream::open(&input, encoding, options, run)?, dialect);
                 let mut bad = BadRows::default();
                 let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
-                let mut first = cutter.next_block(&mut bad).map_err(fail)?;
+                let (first, fields) = loop {
+                    let mut block = cutter.next_block(&mut bad).map_err(fail)?;
+                    let fields = block.as_mut().map(|block| block.first_row(dialect, !options.no_header));
+                    match fields {
+                        // There are only blank lines in it.
+                        Some(fields) if fields.is_empty() => {}
+                        fields => break (block, fields.unwrap_or_default()),
+                    }
+                };
                 if let (None, Some((line, reason))) = (&first, &bad.first) {
                     return Err(Error::file(path, format!("line {line}: {reason}")));
                 }
-                let fields =
-                    first.as_mut().map(|block| block.first_row(dialect, !options.no_header)).unwrap_or_default();
                 let names = if options.no_header {
                     (1..=fields.len()).map(|number| number.to_string()).collect()
                 } else {
@@ -117,14 +123,14 @@ pub fn read_rows<E: From<Error> + Send>(
     let dialect = Dialect { delimiter: b',', has_quotes: true, has_nulls: true, largest };
     let is_wanted = vec![true; columns.len()];
     let width = columns.iter().max().map_or(0, |last| last + 1);
-    for_each_block(RowCutter::new(rows, dialect), None, &is_wanted, dialect, run, failed, |batches| {
+    for_each_block(BlockCutter::new(rows, dialect), None, &is_wanted, dialect, run, failed, |batches| {
         visit(&batches.into_iter().map(|batch| batch.placed(columns, width)).collect::<Vec<_>>())
     })
 }
 
 /// Parses blocks on all threads, and hands them on in their order.
 fn for_each_block<R: Read + Send, E: From<Error> + Send>(
-    mut cutter: RowCutter<R>,
+    mut cutter: BlockCutter<R>,
     first: Option<RowBlock>,
     is_wanted: &[bool],
     dialect: Dialect,
@@ -212,13 +218,11 @@ fn for_each_parquet<E: From<Error>>(
         let texts = texts.collect::<Result<Vec<_>>>()?;
         for row in 0..rows.num_rows() {
             number += 1;
-            let length: u64 = texts.iter().map(|text| text.value(row).len() as u64).sum();
-            if length > largest {
+            let values = texts.iter().map(|text| text.is_valid(row).then(|| text.value(row).as_bytes()));
+            if values.clone().flatten().map(|value| value.len() as u64).sum::<u64>() > largest {
                 return Err(Error::file(path, format!("row {number}: {}", long_row(largest))).into());
             }
-            for (text, &column) in texts.iter().zip(&wanted) {
-                batch.push(column, text.is_valid(row).then(|| text.value(row).as_bytes()));
-            }
+            values.zip(&wanted).for_each(|(value, &column)| batch.push(column, value));
             // A few texts may stand in all rows.
             if batch.size() >= ENOUGH {
                 visit(std::slice::from_ref(&batch))?;
