@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use twinset::Run;
 
 use super::block::{Block, Payload, Source};
-use super::cutter::{self, is_open};
+use super::cutter::RowParser;
 use super::delimited::{Rows, endless_row, open_row};
 use super::fields::{Fields, Wanted};
 use super::lines::{not_utf8, too_long};
@@ -74,6 +74,8 @@ struct Parser<'a> {
     format: Format,
     encoding: &'static Encoding,
     delimiter: u8,
+    /// Parses rows of csv.
+    rows: RowParser,
     wanted: Wanted,
     /// Known once the header, or the first record, is there.
     source: Option<Arc<Source>>,
@@ -91,8 +93,8 @@ impl<'a> Parser<'a> {
         }
         let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?.unwrap_or(UTF_8);
         let (name, delimiter) = (file.title(), delimiter(format, &file.path, options)?);
-        let wanted = Wanted::new(options, &[]);
-        let mut parser = Self { options, name, format, encoding, delimiter, wanted, source: None, line: 1 };
+        let (rows, wanted) = (RowParser::new(delimiter), Wanted::new(options, &[]));
+        let mut parser = Self { options, name, format, encoding, delimiter, rows, wanted, source: None, line: 1 };
         match format {
             Format::Txt => parser.know(Fields::in_header(&parser.wanted, &["text"], delimiter, &parser.name)?),
             Format::Jsonl => parser.know(Fields::by_name(&parser.wanted)),
@@ -121,10 +123,7 @@ impl<'a> Parser<'a> {
 
     fn learn(&mut self, line: &str) -> Result<()> {
         let names: Vec<String> = match self.format {
-            Format::Csv => {
-                let names = cutter::fields(line.as_bytes(), self.delimiter);
-                names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
-            }
+            Format::Csv => self.rows.fields.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
             _ => without_end(line).split(self.delimiter as char).map(str::to_owned).collect(),
         };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -148,7 +147,7 @@ impl<'a> Parser<'a> {
         let payload = match self.format {
             Format::Csv => {
                 let mut rows = Rows::default();
-                rows.push(self.line, &cutter::fields(record.as_bytes(), self.delimiter));
+                rows.push(self.line, &self.rows.fields);
                 Payload::Rows(rows)
             }
             _ => Payload::Lines(record.into_bytes()),
@@ -158,8 +157,8 @@ impl<'a> Parser<'a> {
         Ok(parsed.map_or(Ok(String::new()), |record| record.map(|record| record.text.into_owned())))
     }
 
-    /// What was cut out, decoded, or what is wrong with all of it.
-    fn checked(&self, bytes: &[u8]) -> Result<String, Bad> {
+    /// What was cut out, decoded, or what is wrong with all of it. The fields of a row are known then.
+    fn checked(&mut self, bytes: &[u8]) -> Result<String, Bad> {
         let largest = self.options.limits.record;
         match (self.format, bytes) {
             (Format::Csv, []) => return Err(endless_row(self.line, largest)),
@@ -169,7 +168,7 @@ impl<'a> Parser<'a> {
         let record = self.decode(bytes)?;
         let line = without_end(&record);
         match self.format {
-            Format::Csv if is_open(record.as_bytes(), self.delimiter) => Err(open_row(self.line, record.as_bytes())),
+            Format::Csv if self.rows.parse(record.as_bytes()) => Err(open_row(self.line, record.as_bytes())),
             Format::Csv => Ok(record),
             _ if line.len() as u64 > largest => Err(too_long(self.line, largest, line.as_bytes())),
             _ => Ok(record),

@@ -3,8 +3,6 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use memchr::memmem;
-
 use super::bounded::TooLong;
 
 /// What a parser reads first: a blank line for which no line is counted. Left to itself it drops a mark of UTF-8 with which it begins, or
@@ -23,22 +21,72 @@ fn parser<R: Read>(inner: R, delimiter: u8, at_a_time: usize) -> Parser<R> {
         .from_reader(BEFORE_ALL.chain(inner))
 }
 
-/// The fields of a row.
-pub(super) fn fields(row: &[u8], delimiter: u8) -> csv::ByteRecord {
-    let mut fields = csv::ByteRecord::new();
-    let mut parser = parser(row, delimiter, row.len().max(1));
-    // Only reading can fail, and this is in memory.
-    let _ = parser.read_byte_record(&mut fields);
-    fields
+/// Parses rows that were cut out before. What parses them is made once, as that takes longer than most rows.
+pub(super) struct RowParser {
+    parser: Parser<Given>,
+    delimiter: u8,
+    /// The fields of the last row.
+    pub(super) fields: csv::ByteRecord,
 }
 
-/// Whether a quote is left open in a row: then what is added ends up in it.
-pub(super) fn is_open(row: &[u8], delimiter: u8) -> bool {
-    let mut added = b"\n\x01".to_vec();
-    while memmem::find(row, &added).is_some() {
-        added.push(1);
+impl RowParser {
+    pub(super) fn new(delimiter: u8) -> Self {
+        Self { parser: parser(Given::default(), delimiter, 1 << 12), delimiter, fields: csv::ByteRecord::new() }
     }
-    fields(&[row, &added].concat(), delimiter).iter().any(|field| field.ends_with(&added))
+
+    /// Finds the fields of a row. Whether a quote is left open in it: then it has not ended where it should.
+    pub(super) fn parse(&mut self, row: &[u8]) -> bool {
+        let (_, given) = self.parser.get_mut().get_mut();
+        given.put(row);
+        // Only reading can fail, and this is in memory.
+        let is_row = self.parser.read_byte_record(&mut self.fields).unwrap_or(false);
+        let place = self.parser.position().byte();
+        let (_, given) = self.parser.get_ref().get_ref();
+        let (has_ended, is_read) = (given.has_ended, line_ends(given.after(place)) == given.after(place).len());
+        if has_ended || !is_read {
+            // What is left would be a part of the next row.
+            self.parser = parser(Given::default(), self.delimiter, 1 << 12);
+        }
+        is_row && has_ended
+    }
+}
+
+/// Rows that are handed to a parser one after the other.
+#[derive(Default)]
+struct Given {
+    /// The last one, and a line end.
+    row: Vec<u8>,
+    /// How much of it was read.
+    read: usize,
+    /// The place behind it.
+    end: u64,
+    /// Whether more was asked for.
+    has_ended: bool,
+}
+
+impl Given {
+    fn put(&mut self, row: &[u8]) {
+        self.row.clear();
+        self.row.extend_from_slice(row);
+        self.row.push(b'\n');
+        self.read = 0;
+        self.end += self.row.len() as u64;
+    }
+
+    /// What of the row lies after a place.
+    fn after(&self, place: u64) -> &[u8] {
+        let left = (BEFORE_ALL.len() as u64 + self.end).saturating_sub(place).min(self.row.len() as u64);
+        &self.row[self.row.len() - left as usize..]
+    }
+}
+
+impl Read for Given {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = (&self.row[self.read..]).read(buffer)?;
+        self.read += length;
+        self.has_ended |= length == 0;
+        Ok(length)
+    }
 }
 
 /// Cuts a stream into rows.
@@ -104,7 +152,7 @@ impl<R: Read> RowCutter<R> {
             line,
             bytes: if is_too_long { &[] } else { row },
             fields: &self.fields,
-            is_open: is_row && *ended && !is_too_long && is_open(row, self.delimiter),
+            is_open: is_row && *ended && !is_too_long && RowParser::new(self.delimiter).parse(row),
         };
         Ok(Cut { before, row: is_row.then_some(row) })
     }
