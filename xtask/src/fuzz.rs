@@ -189,8 +189,7 @@ impl Fuzz {
             let done = tests.spawn()?.wait4()?;
             let told = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
             outcome.seconds += (done.rusage.utime + done.rusage.stime).as_secs_f64();
-            let counts =
-                told.match_indices(" passing examples").filter_map(|(end, _)| told[..end].split(' ').next_back());
+            let counts = told.match_indices(" passing,").filter_map(|(end, _)| told[..end].split(' ').next_back());
             outcome.executions += counts.filter_map(|count| count.parse::<u64>().ok()).sum::<u64>();
             if !done.status.success() {
                 outcome.findings.push(log.clone());
