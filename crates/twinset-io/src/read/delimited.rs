@@ -35,7 +35,6 @@ pub(super) fn endless_row(line: u64, largest: u64) -> Bad {
 pub(super) struct RowBlocks<R> {
     cutter: RowCutter<R>,
     largest: u64,
-    ended: bool,
 }
 
 /// Rows one after the other.
@@ -50,14 +49,11 @@ pub(super) struct Rows {
 
 impl<R: Read> RowBlocks<R> {
     pub(super) fn new(inner: R, delimiter: u8, largest: u64) -> Self {
-        Self { cutter: RowCutter::new(inner, delimiter, largest.saturating_add(MORE)), largest, ended: false }
+        Self { cutter: RowCutter::new(inner, delimiter, largest.saturating_add(MORE)), largest }
     }
 
-    /// The next row; `None` at the end.
+    /// The next row; `None` at the end, and after one that is bad.
     pub(super) fn next_row(&mut self) -> Result<Option<(u64, &csv::ByteRecord)>, RowError> {
-        if self.ended {
-            return Ok(None);
-        }
         let Some(row) = self.cutter.cut().map_err(RowError::Io)?.row else { return Ok(None) };
         match row {
             Row { line, bytes: [], .. } => Err(RowError::Bad(endless_row(line, self.largest))),
@@ -74,10 +70,7 @@ impl<R: Read> RowBlocks<R> {
                 Ok(None) => break,
                 Ok(Some((line, record))) => rows.push(line, record),
                 Err(RowError::Io(error)) => return Err(error),
-                Err(RowError::Bad(row)) => {
-                    self.ended = true;
-                    bad.push(row);
-                }
+                Err(RowError::Bad(row)) => bad.push(row),
             }
         }
         Ok((!rows.rows.is_empty() || !bad.is_empty()).then_some((rows, bad)))

@@ -1,5 +1,5 @@
-//! A parquet file as its reader sees it: what would lie behind its end, what is announced and not there, and what is larger than it
-//! announces, is an error.
+//! A parquet file as its reader sees it: what would lie behind its end, what is announced and not there, and what is larger than
+//! allowed, is an error.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ use crate::Limits;
 
 /// An open file. The reader takes nothing for something it may skip, and would skip what a few bytes announce for hours: values behind
 /// the end, and lists of truth values, for which it asks no byte at all. So every structure is walked through before, byte by byte.
-/// And it unpacks some pages to whatever they hold, so these are unpacked before, to see that they hold what they announce.
+/// And it unpacks some pages to whatever they hold, so these are unpacked before, to see that they hold no more than is allowed.
 pub(crate) struct ParquetFile {
     file: File,
     pages: Arc<Pages>,

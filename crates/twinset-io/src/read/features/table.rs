@@ -235,6 +235,10 @@ fn for_each_parquet<E: From<Error>>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{RecordBatch, StringArray};
+
     use super::*;
 
     /// All values of a file by columns, as text; `None` for no value.
@@ -302,6 +306,24 @@ mod tests {
         assert_eq!(bad, BadRows { count: 2, first: Some((4, "this row has 1 field, and the header 2".to_owned())) });
         let (_, found, bad) = columns("t.csv", b"a,b\n1,\xff\n2,3\n4,\"5\n", &ReadOptions::default());
         assert_eq!((found, bad.count), (vec![vec!["2".to_owned()], vec!["3".to_owned()]], 2));
+    }
+
+    #[test]
+    fn rows_of_parquet_may_be_as_long_as_is_allowed() {
+        let column = |text: &str| -> arrow_array::ArrayRef { Arc::new(StringArray::from(vec![text.to_owned()])) };
+        let rows = RecordBatch::try_from_iter([("a", column("xyz")), ("b", column("four"))]).unwrap();
+        let file = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
+        let mut writer = parquet::arrow::ArrowWriter::try_new(file.reopen().unwrap(), rows.schema(), None).unwrap();
+        writer.write(&rows).unwrap();
+        writer.close().unwrap();
+        let read = |record: u64| {
+            let options = ReadOptions { limits: Limits { record, ..Limits::default() }, ..ReadOptions::default() };
+            let table = TableFile::open(file.path(), &options, &Run::default()).unwrap();
+            table.for_each::<Error>(None, &Run::default(), |_| Ok(()))
+        };
+        assert_eq!(read(7).unwrap(), BadRows::default());
+        let reason = read(6).unwrap_err().to_string();
+        assert!(reason.contains("row 1") && reason.contains("--max-record"), "{reason}");
     }
 
     #[test]
