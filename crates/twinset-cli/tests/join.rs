@@ -177,6 +177,91 @@ fn empty_records_take_part_only_when_asked() {
     assert_eq!(folder.stdout("join e.txt --measure hamming --threshold 2 --empty --count"), "6\n");
 }
 
+/// White space is nothing to compare, in whatever way a text is cut.
+#[test]
+fn blank_records_are_empty_and_blank_fields_add_nothing() {
+    let folder = Folder::with(&[
+        ("e.csv", "id,a,b\n1,,\n2, ,\u{a0}\n3,xx yy,\n4,xx,yy\n5,zz,qq\n6,,\n".as_bytes()),
+        ("b.txt", b" \n\t\nabc\n  \n"),
+    ]);
+    for settings in [
+        "--tokens words",
+        "--tokens qgrams:3",
+        "--tokens qgrams:1",
+        "--tokens shingles:2",
+        "--tokens lines",
+        "--tokens items",
+        "--tokens qgrams:3 --method sketch",
+        "--tokens qgrams:3 --method labels",
+        "--tokens qgrams:3 --method synopses",
+    ] {
+        let output = folder.run(&format!("join e.csv --threshold 0.9 {settings}"));
+        let pairs = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(pairs.lines().count(), 2, "{settings}: {pairs}");
+        assert!(pairs.lines().nth(1).unwrap().starts_with("3,4,1"), "{settings}: {pairs}");
+        let summary = String::from_utf8(output.stderr).unwrap();
+        assert!(summary.contains("3 records without any token"), "{settings}: {summary}");
+        for stream in ["", " --stream"] {
+            let can_stream = !settings.contains("--method");
+            if stream.is_empty() || can_stream {
+                let command = format!("dedup e.csv --threshold 0.9 {settings}{stream}");
+                let kept = folder.stdout(&command);
+                assert_eq!(kept.lines().count(), 6, "{command}: {kept}");
+            }
+        }
+    }
+    assert_eq!(folder.stdout("join b.txt --measure edit --threshold 2"), "left,right,distance\n");
+    assert_eq!(folder.stdout("dedup b.txt --measure edit --threshold 2"), folder.read("b.txt"));
+    assert_eq!(folder.stdout("dedup b.txt --measure edit --threshold 2 --stream"), folder.read("b.txt"));
+    assert_eq!(folder.stdout("join b.txt --measure edit --threshold 1 --empty --count"), "3\n");
+}
+
+/// An empty cell, a field that is missing, a null: the record is empty, and its neighbours are read as ever.
+#[test]
+fn records_without_a_text_are_empty_in_every_format() {
+    let folder = Folder::with(&[
+        ("t.csv", b"id,text,note\n1,one two,x\n2,,same\n3,one two,,\n4,,same,,\n"),
+        ("t.tsv", b"id\ttext\tnote\n1\tone two\tx\n2\t\tsame\n3\tone two\t\t\n4\t\tsame\t\t\n"),
+        (
+            "t.jsonl",
+            br#"{"id": 1, "text": "one two", "note": "x"}
+{"id": 2, "note": "same"}
+{"id": 3, "text": "one two"}
+{"id": 4, "text": null, "note": "same"}
+"#,
+        ),
+        ("late.jsonl", b"{\"id\": 1, \"note\": \"x\"}\n{\"id\": 2, \"text\": \"x\"}\n"),
+    ]);
+    for file in ["t.csv", "t.tsv", "t.jsonl"] {
+        for settings in ["", "--text text", "--show note"] {
+            let output = folder.run(&format!("join {file} --threshold 1 {settings}"));
+            let (pairs, summary) =
+                (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+            assert_eq!(pairs.lines().skip(1).count(), 1, "{file} {settings}: {pairs}{summary}");
+            assert!(pairs.contains("\n1,3,1"), "{file} {settings}: {pairs}");
+            assert!(summary.contains("2 records without any token"), "{file} {settings}: {summary}");
+        }
+        let kept = folder.stdout(&format!("dedup {file} --threshold 1 --quiet"));
+        assert_eq!(kept.lines().count(), folder.read(file).lines().count() - 1, "{file}: {kept}");
+        assert_eq!(folder.stdout(&format!("dedup {file} --threshold 1 --quiet --stream")), kept, "{file}");
+    }
+    for command in ["join t.jsonl --threshold 1 --text body", "dedup t.jsonl --threshold 1 --text body --stream"] {
+        let output = folder.run(command);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert!(
+            message.contains("none of the first") && message.contains("`body`") && message.contains("text"),
+            "{message}"
+        );
+    }
+    // What the first record lacks cannot be what is compared of a later one alone.
+    for command in ["join late.jsonl --threshold 1", "dedup late.jsonl --threshold 1 --stream"] {
+        let message = String::from_utf8(folder.run(command).stderr).unwrap();
+        assert!(message.contains("late.jsonl:2") && message.contains("--text"), "{command}: {message}");
+    }
+    assert_eq!(folder.stdout("join late.jsonl --threshold 1 --text text --count"), "0\n");
+}
+
 #[test]
 fn pairs_can_be_selected() {
     let folder = Folder::with(&[("t.tsv", TITLES)]);

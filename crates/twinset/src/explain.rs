@@ -7,7 +7,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::join::{JoinOptions, choose, suffix_filter};
 use crate::model::{Bounds, Collections, Explanation, Measure, Result, Run, Side, TokenSets};
-use crate::tokenize::TokenNames;
+use crate::tokenize::{TokenNames, is_blank};
 
 /// A record to be explained.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ pub fn explain(
         }
         let is_edit = options.measure == Measure::Edit;
         let is_empty =
-            |record: &Explained<'_>, set: &[u32]| if is_edit { record.text.is_empty() } else { set.is_empty() };
+            |record: &Explained<'_>, set: &[u32]| if is_edit { is_blank(record.text) } else { set.is_empty() };
         if !options.empty && (is_empty(left, x) || is_empty(right, y)) {
             verdict.add("empty", Explanation::leaf("empty records take no part (--empty lets them)"));
             verdict.add("pair", Explanation::leaf(false));

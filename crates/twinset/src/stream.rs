@@ -7,7 +7,7 @@ use rapidfuzz::distance::levenshtein;
 
 use crate::join::{JoinOptions, overlap_at_least};
 use crate::model::{Bounds, Collections, Error, Measure, Result, Side};
-use crate::tokenize::{CutScratch, Cutter, Key, TokenOptions};
+use crate::tokenize::{CutScratch, Cutter, Key, TokenOptions, is_blank};
 
 /// Decides on each record as it arrives: it is kept unless it is a near duplicate of one that was kept before.
 ///
@@ -118,7 +118,7 @@ impl Stream {
         let arrived = self.cut(text)?;
         let record = self.arrived;
         self.arrived += 1;
-        let is_empty = if self.measure == Measure::Edit { text.is_empty() } else { arrived.size == 0 };
+        let is_empty = if self.measure == Measure::Edit { is_blank(text) } else { arrived.size == 0 };
         if is_empty && !self.empty {
             return Ok(None);
         }

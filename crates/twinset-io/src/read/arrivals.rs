@@ -9,6 +9,7 @@ use super::block::{Block, Payload, Source};
 use super::cutter::RowParser;
 use super::delimited::{Rows, endless_row, open_row};
 use super::fields::{Fields, Wanted};
+use super::jsonl::Learning;
 use super::lines::{not_utf8, too_long};
 use super::pieces::{Piece, for_each_piece};
 use super::reader::{bad, delimiter, fields_of, format_of, without_newline};
@@ -64,6 +65,9 @@ pub fn for_each_arrival(
         parser.line += parser.lines(piece.bytes());
         Ok(())
     })?;
+    if parser.looked_at < LOOKED_AT {
+        parser.learning.check(&parser.name)?;
+    }
     rejects.map_or(Ok(0), Rejects::finish)
 }
 
@@ -79,8 +83,14 @@ struct Parser<'a> {
     wanted: Wanted,
     /// Known once the header, or the first record, is there.
     source: Option<Arc<Source>>,
+    /// What is known of the fields of jsonl, and from how many records.
+    learning: Learning,
+    looked_at: usize,
     line: u64,
 }
+
+/// A field that is named must be in one of so many records at the beginning of a stream of jsonl.
+const LOOKED_AT: usize = 1000;
 
 impl<'a> Parser<'a> {
     fn new(file: &InputFile, options: &'a ReadOptions) -> Result<Self> {
@@ -94,10 +104,12 @@ impl<'a> Parser<'a> {
         let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?.unwrap_or(UTF_8);
         let (name, delimiter) = (file.title(), delimiter(format, &file.path, options)?);
         let (rows, wanted) = (RowParser::new(delimiter), Wanted::new(options, &[]));
-        let mut parser = Self { options, name, format, encoding, delimiter, rows, wanted, source: None, line: 1 };
+        let learning = Learning::new(&wanted);
+        let (source, looked_at, line) = (None, 0, 1);
+        let mut parser =
+            Self { options, name, format, encoding, delimiter, rows, wanted, source, learning, looked_at, line };
         match format {
             Format::Txt => parser.know(Fields::in_header(&parser.wanted, &["text"], delimiter, &parser.name)?),
-            Format::Jsonl => parser.know(Fields::by_name(&parser.wanted)),
             _ => {}
         }
         Ok(parser)
@@ -109,7 +121,7 @@ impl<'a> Parser<'a> {
 
     /// Learns the fields from the header, unless this is a blank line.
     fn header(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.source.is_some() || self.options.no_header {
+        if self.source.is_some() || self.options.no_header || self.format == Format::Jsonl {
             return Ok(());
         }
         let line = self.checked(bytes).map_err(|record| bad(&self.name, &record))?;
@@ -132,15 +144,31 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Learns the fields of jsonl from the first record that can be read, and looks for those that are named in the
+    /// ones after it.
+    fn learn_names(&mut self, line: &str) -> Result<()> {
+        let had_begun = self.learning.has_begun();
+        self.learning.look_at(line);
+        if !had_begun {
+            self.know(self.learning.fields());
+        }
+        self.looked_at += 1;
+        if self.looked_at == LOOKED_AT { self.learning.check(&self.name) } else { Ok(()) }
+    }
+
     /// The text of a record, or what is wrong with it.
     fn text(&mut self, bytes: &[u8]) -> Result<Result<String, Bad>> {
         let record = match self.checked(bytes) {
             Ok(record) => record,
             // The first line tells the fields of all others.
-            Err(record) if self.source.is_none() => return Err(bad(&self.name, &record)),
+            Err(record) if self.source.is_none() && self.format != Format::Jsonl => {
+                return Err(bad(&self.name, &record));
+            }
             Err(record) => return Ok(Err(record)),
         };
-        if self.source.is_none() {
+        if self.format == Format::Jsonl {
+            self.learn_names(without_end(&record))?;
+        } else if self.source.is_none() {
             self.learn(&record)?;
         }
         let source = self.source.clone().expect("the fields are known by now");

@@ -67,8 +67,8 @@ impl Fields {
     }
 
     /// Fields by name alone, for records that each have their own.
-    pub(super) fn by_name(wanted: &Wanted) -> Self {
-        Self { wanted: wanted.clone(), id: None, text: None, extra: Vec::new(), count: None, delimiter: 0 }
+    pub(super) fn by_name(wanted: Wanted) -> Self {
+        Self { wanted, id: None, text: None, extra: Vec::new(), count: None, delimiter: 0 }
     }
 
     /// The positions, in order, of the fields that are used at all.
@@ -91,8 +91,16 @@ impl Fields {
         self.record(&fields, number)
     }
 
-    /// The record that a row of fields stands for.
+    /// The record that a row of fields stands for. Empty fields after the last column are ignored: spreadsheets write
+    /// them.
     pub(super) fn record<'a>(&self, fields: &[Cow<'a, str>], line: u64) -> Result<Record<'a>, Bad> {
+        let mut fields = fields;
+        if let Some(count) = self.count
+            && fields.len() > count
+            && fields[count..].iter().all(|field| field.is_empty())
+        {
+            fields = &fields[..count];
+        }
         if let Some(count) = self.count
             && fields.len() != count
         {
@@ -115,8 +123,9 @@ impl Fields {
     }
 }
 
-/// Fields joined by a space; a single one as it stands.
-pub(super) fn join<'f, 'a: 'f>(mut fields: impl Iterator<Item = &'f Cow<'a, str>>) -> Cow<'a, str> {
+/// Joins fields by a space. Fields of white space only are skipped; a single field is taken as it is.
+pub(super) fn join<'f, 'a: 'f>(fields: impl Iterator<Item = &'f Cow<'a, str>>) -> Cow<'a, str> {
+    let mut fields = fields.filter(|field| !field.trim().is_empty());
     let Some(first) = fields.next() else { return Cow::Borrowed("") };
     let Some(second) = fields.next() else { return first.clone() };
     let mut text = format!("{first} {second}");

@@ -1,13 +1,15 @@
 //! One JSON object a line. Only the fields that are wanted are turned into strings.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::block::{Bad, Record};
 use super::fields::{Fields, Wanted, join, listed};
+use crate::Error;
 
 /// Parses a line.
 pub(super) fn parse<'a>(line: &'a str, number: u64, fields: &Fields) -> Result<Record<'a>, Bad> {
@@ -27,29 +29,94 @@ pub(super) fn parse<'a>(line: &'a str, number: u64, fields: &Fields) -> Result<R
         return Err(bad(None, format!("there are two fields `{name}`; remove one")));
     }
     let find = |name: &str| object.iter().find(|(own, _)| own == name).map(|(_, value)| value);
-    let required = |name: &String| {
-        find(name).ok_or_else(|| {
-            let names: Vec<&str> = object.iter().map(|(name, _)| name.as_ref()).collect();
-            bad(None, format!("there is no field `{name}`; {}", listed(&names)))
-        })
-    };
     let id_name = wanted.id.as_deref().unwrap_or("id");
     let id = match &wanted.id {
-        Some(name) => Some(required(name)?),
+        Some(name) => Some(find(name).ok_or_else(|| {
+            let names: Vec<&str> = object.iter().map(|(name, _)| name.as_ref()).collect();
+            bad(None, format!("there is no field `{name}`; {}", listed(&names)))
+        })?),
         // A record whose id is null has none, and is known by its number.
         None => find(id_name).filter(|id| !id.is_empty()),
     };
     let text = if !wanted.text.is_empty() {
-        let texts: Vec<_> = wanted.text.iter().map(required).collect::<Result<_, _>>()?;
-        join(texts.into_iter())
-    } else if let Some(text) = find("text") {
-        text.clone()
+        join(wanted.text.iter().filter_map(|name| find(name)))
+    } else if find("text").is_some() {
+        let reason = "this record has a field `text`, and the first record has none; name the fields to compare, for \
+                      example --text text";
+        return Err(bad(None, reason.to_owned()));
     } else {
         join(object.iter().filter(|(name, _)| name != id_name).map(|(_, value)| value))
     };
-    let extra = wanted.extra.iter().map(|name| required(name).cloned()).collect::<Result<_, _>>()?;
+    let extra = wanted.extra.iter().map(|name| find(name).cloned().unwrap_or_default()).collect();
     Ok(Record { id: id.cloned(), text, extra, line: number })
 }
+
+/// What to take from all records of a file, as its first ones tell.
+///
+/// A record without a wanted field has an empty one, as a null would be. So that a misspelt name does not make all of
+/// them empty, some record among the first must have it.
+pub(super) struct Learning {
+    wanted: Wanted,
+    /// Whether the first record was seen. If it has a field `text` and no other is asked for, that is what is compared.
+    has_begun: bool,
+    /// Fields that no record had so far.
+    unseen: Vec<String>,
+    /// The names that were seen instead.
+    seen: BTreeSet<String>,
+}
+
+impl Learning {
+    pub(super) fn new(wanted: &Wanted) -> Self {
+        let unseen = wanted.text.iter().chain(&wanted.extra).cloned().collect();
+        Self { wanted: wanted.clone(), has_begun: false, unseen, seen: BTreeSet::new() }
+    }
+
+    /// Looks at a line; one that is no JSON object tells nothing.
+    pub(super) fn look_at(&mut self, line: &str) {
+        if self.is_done() {
+            return;
+        }
+        let Ok(names) = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(line) else { return };
+        if !self.has_begun && self.wanted.text.is_empty() && names.contains_key("text") {
+            self.wanted.text.push("text".to_owned());
+        }
+        self.has_begun = true;
+        self.unseen.retain(|name| !names.contains_key(name));
+        if !self.unseen.is_empty() && self.seen.len() < MOST_NAMES {
+            self.seen.extend(names.into_keys());
+        }
+    }
+
+    /// Whether the first record was seen, and with it the fields to compare.
+    pub(super) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Whether there is nothing more to learn.
+    pub(super) fn is_done(&self) -> bool {
+        self.has_begun && self.unseen.is_empty()
+    }
+
+    /// The fields of the file, as far as they are known.
+    pub(super) fn fields(&self) -> Fields {
+        Fields::by_name(self.wanted.clone())
+    }
+
+    /// Refuses a file whose first records all lack a wanted field.
+    pub(super) fn check(&self, file: &str) -> crate::Result<()> {
+        match self.unseen.first() {
+            Some(name) if self.has_begun => {
+                let seen: Vec<&String> = self.seen.iter().collect();
+                let reason = format!("none of the first records has a field `{name}`; {}", listed(&seen));
+                Err(Error::File { file: file.to_owned(), reason })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// So many names are listed where a wanted one was not seen.
+const MOST_NAMES: usize = 100;
 
 /// An error's message without the position, which is given apart.
 fn what(error: &serde_json::Error) -> String {
@@ -87,7 +154,7 @@ impl<'a> Visitor<'a> for Object<'_> {
                 let value = as_text(value.get()).map_err(serde::de::Error::custom)?;
                 object.push((name, value));
             } else {
-                map.next_value::<serde::de::IgnoredAny>()?;
+                map.next_value::<IgnoredAny>()?;
                 object.push((name, Cow::Borrowed("")));
             }
         }

@@ -87,6 +87,12 @@ impl<R: Read> LineBlocks<R> {
     }
 }
 
+/// The lines that are UTF-8 and no longer than the largest record allowed.
+pub(super) fn whole(bytes: &[u8], largest: u64) -> impl Iterator<Item = &str> {
+    let lines = bytes.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.filter(move |line| line.len() as u64 <= largest).filter_map(|line| std::str::from_utf8(line).ok())
+}
+
 /// Parses each line but those that are known to be bad; `parse` returns `None` for a line that is no record.
 pub(super) fn parse<'a>(
     bytes: &'a [u8],

@@ -21,7 +21,7 @@ pub struct ReadOptions {
     /// The field that names a record (default: `id` if there is one, otherwise the record's number from 1)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", help_heading = "Input"))]
     pub id: Option<String>,
-    /// A field to compare; repeat it for several (default: `text` if there is one, otherwise all but the id)
+    /// A field to compare; repeat it for several, joined by a space, empty ones skipped (default: `text` if there is one, otherwise all but the id)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", help_heading = "Input"))]
     pub text: Vec<String>,
     /// What separates fields (default: a comma for csv, a tab for tsv)

@@ -22,7 +22,7 @@ use super::parquet::Batches;
 use super::pieces::whole_file;
 use super::stream::{self, Stream};
 use super::warc::Archive;
-use super::{Bad, Described, Format, Inputs, ParquetFile, ReadOptions, Rejects, parquet, rdf};
+use super::{Bad, Described, Format, Inputs, ParquetFile, ReadOptions, Rejects, jsonl, lines, parquet, rdf};
 use crate::{Error, Result};
 
 /// Where a block comes from.
@@ -139,8 +139,8 @@ struct OpenFile {
     path: PathBuf,
     source: Arc<Source>,
     cutter: Cutter,
-    /// What was read to learn the fields.
-    first: Option<Block>,
+    /// What was read to learn the fields, last block first.
+    first: Vec<Block>,
     next_row: u64,
 }
 
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         let described = Arc::new(described);
         for (number, ((place, file), bad)) in files.into_iter().zip(rejected).enumerate() {
             let format = format_of(&file, self.options)?;
-            let source = Source::new(file.title(), format, Fields::by_name(&self.wanted), self.options);
+            let source = Source::new(file.title(), format, Fields::by_name(self.wanted.clone()), self.options);
             let first = Block {
                 source: source.clone(),
                 first_line: 1,
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
                 bad,
             };
             let cutter = Cutter::Resources(described.clone(), described.of_file(number));
-            let opened = OpenFile { path: file.path, source, cutter, first: Some(first), next_row: 1 };
+            let opened = OpenFile { path: file.path, source, cutter, first: vec![first], next_row: 1 };
             self.described.push_back((place, opened));
         }
         Ok(())
@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
                 path: path.to_owned(),
                 source,
                 cutter: Cutter::Columns(Box::new(batches)),
-                first: None,
+                first: Vec::new(),
                 next_row: 1,
             });
         }
@@ -263,18 +263,40 @@ impl<'a> Reader<'a> {
                     (vec![Page { url: path.display().to_string(), encoding, bytes, kind: PageKind::Html }], Vec::new())
                 }
             };
-            let first = Some(Block { source: source.clone(), first_line: 1, payload: Payload::Pages(pages), bad });
+            let first = vec![Block { source: source.clone(), first_line: 1, payload: Payload::Pages(pages), bad }];
             return Ok(OpenFile { path: path.to_owned(), source, cutter: Cutter::Nothing, first, next_row: 1 });
         }
         if format == Format::Warc {
             let fields = Fields::in_header(&self.wanted, &pages::FIELDS, delimiter, &name)?;
             let source = Source::new(name, format, fields, self.options);
             let cutter = Cutter::Archive(Box::new(Archive::open(input, self.options, self.run)?));
-            return Ok(OpenFile { path: path.to_owned(), source, cutter, first: None, next_row: 1 });
+            return Ok(OpenFile { path: path.to_owned(), source, cutter, first: Vec::new(), next_row: 1 });
         }
         let stream = stream::open(input, encoding, self.options, self.run)?;
         let fail = |error: io::Error| Error::file(path, stream::read_failure(&error));
         let header = |names: &[&str]| fields_of(names, delimiter, &name, self.options, &self.wanted);
+        if format == Format::Jsonl {
+            let mut lines = LineBlocks::new(stream, largest);
+            let (mut blocks, mut learning) = (Vec::new(), jsonl::Learning::new(&self.wanted));
+            while !learning.has_begun()
+                && let Some(block) = lines.next_block().map_err(fail)?
+            {
+                for line in lines::whole(&block.bytes, largest) {
+                    learning.look_at(line);
+                }
+                blocks.push(block);
+            }
+            learning.check(&name)?;
+            let source = Source::new(name, format, learning.fields(), self.options);
+            let first = |LineBlock { first_line, bytes, bad }| Block {
+                source: source.clone(),
+                first_line,
+                payload: Payload::Lines(bytes),
+                bad,
+            };
+            let first = blocks.into_iter().rev().map(first).collect();
+            return Ok(OpenFile { path: path.to_owned(), source, cutter: Cutter::Lines(lines), first, next_row: 1 });
+        }
         let (fields, payload, first_line, cutter) = match format {
             Format::Csv => {
                 let mut rows = RowBlocks::new(stream, delimiter, largest);
@@ -333,17 +355,13 @@ impl<'a> Reader<'a> {
                 }
                 (fields, Payload::Lines(bytes), first_line, Cutter::Lines(lines))
             }
-            Format::Txt => {
-                let fields = Fields::in_header(&self.wanted, &["text"], delimiter, &name)?;
-                (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
-            }
             _ => {
-                let fields = Fields::by_name(&self.wanted);
+                let fields = Fields::in_header(&self.wanted, &["text"], delimiter, &name)?;
                 (fields, Payload::Lines(Vec::new()), 1, Cutter::Lines(LineBlocks::new(stream, largest)))
             }
         };
         let source = Source::new(name, format, fields, self.options);
-        let first = Some(Block { source: source.clone(), first_line, payload, bad: Vec::new() });
+        let first = vec![Block { source: source.clone(), first_line, payload, bad: Vec::new() }];
         Ok(OpenFile { path: path.to_owned(), source, cutter, first, next_row: 1 })
     }
 }
@@ -431,10 +449,10 @@ pub(crate) fn parquet_file(input: &InputFile, options: &ReadOptions, run: &Run) 
 
 impl OpenFile {
     fn next_block(&mut self) -> Result<Option<Block>> {
-        if let Some(first) = self.first.take()
-            && !first.is_empty()
-        {
-            return Ok(Some(first));
+        while let Some(first) = self.first.pop() {
+            if !first.is_empty() {
+                return Ok(Some(first));
+            }
         }
         let fail = |error: io::Error| Error::file(&self.path, stream::read_failure(&error));
         let (first_line, payload, bad) = match &mut self.cutter {

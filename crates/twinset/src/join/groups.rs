@@ -4,7 +4,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use crate::model::{Bounds, Collections, Strings, Synopses, TokenSets, salted_hash};
-use crate::tokenize::id_hash;
+use crate::tokenize::{id_hash, is_blank};
 
 /// Records with the same content, and of the same collection, form a group. Groups are numbered in order of the size
 /// of their content, then of their first record.
@@ -67,7 +67,7 @@ impl Groups {
         Self::new(
             texts.len(),
             (grams.collections(), grams.left_len()),
-            |record| texts.get(record).is_empty() && !empty,
+            |record| is_blank(texts.get(record)) && !empty,
             |record| Some(salted_hash(texts.get(record).as_bytes())),
             |a, b| texts.get(a) == texts.get(b),
             |record| grams.size(record),

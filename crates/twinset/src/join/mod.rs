@@ -67,6 +67,7 @@ use crate::model::{
     Bounds, Candidates, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, Synopses,
     TokenSets,
 };
+use crate::tokenize::is_blank;
 
 /// What is joined.
 #[derive(Debug, Clone, Copy)]
@@ -115,12 +116,15 @@ impl Input<'_> {
         is_pair.then(|| options.measure.value(size, size, if is_edit { 0 } else { size }))
     }
 
-    /// How many tokens, or bytes of text, a record has.
+    /// How many tokens, or bytes of text, a record has; 0 if there is nothing to compare.
     pub(crate) fn size(&self, record: u32) -> u32 {
         match self {
             Self::Sets(sets) => sets.size(record as usize),
             Self::Spilled(sets) => sets.size_of(record),
-            Self::Texts { texts, .. } => texts.get(record as usize).len() as u32,
+            Self::Texts { texts, .. } => {
+                let text = texts.get(record as usize);
+                if is_blank(text) { 0 } else { text.len() as u32 }
+            }
             Self::Synopses(synopses) => synopses.get(record as usize).values().len() as u32,
         }
     }

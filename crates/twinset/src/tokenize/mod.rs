@@ -31,4 +31,5 @@ pub use hashes::TokenHasher;
 pub use language::{Language, StopWords};
 pub(crate) use minima::{Minima, low_bit};
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
+pub(crate) use text::is_blank;
 pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer};

@@ -7,18 +7,24 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::TokenKind;
 
+/// Whether a text has nothing to compare. White space is nothing.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}
+
 /// Appends the tokens of `text` to `buffer` and reports where each lies in it. Of shingles, the words: see [`join_runs`].
 pub(super) fn tokens(text: &str, kind: TokenKind, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
     match kind {
         // Shingles are made of words.
         TokenKind::Words | TokenKind::Shingles(_) => words(text, buffer, push),
+        TokenKind::QGrams(_) if is_blank(text) => {}
         TokenKind::QGrams(length) => {
             let from = buffer.len();
             lower_with_single_spaces(text, buffer);
             grams(&buffer[from..], length.get() as usize, |start, end| push(from + start, from + end));
         }
         TokenKind::Lines => {
-            for line in text.lines().filter(|line| !line.is_empty()) {
+            for line in text.lines().filter(|line| !is_blank(line)) {
                 push_bytes(line, buffer, &mut push);
             }
         }
@@ -206,10 +212,13 @@ mod tests {
             ("qgrams:2", "néz", &["né", "éz"]),
             ("qgrams:5", "abc", &["abc"]),
             ("qgrams:5", "", &[]),
+            ("qgrams:1", " \t\n", &[]),
+            ("qgrams:3", " \u{a0}\u{3000}", &[]),
             ("shingles:2", "The quick, brown fox", &["the quick", "quick brown", "brown fox"]),
             ("shingles:4", "Too short", &["too short"]),
             ("shingles:2", "?!", &[]),
-            ("lines", "One\r\n\nTwo words\n", &["One", "Two words"]),
+            ("lines", "One\r\n\n \t\nTwo words\n", &["One", "Two words"]),
+            ("lines", " \n\t", &[]),
             ("items", " 12  A-b\tÇ ", &["12", "A-b", "Ç"]),
         ] {
             assert_eq!(cut(text, kind), expected, "{kind} of {text:?}");

@@ -393,6 +393,11 @@ impl<'a> Parser<'a> {
     /// Takes a row in. Its line is asked for only if the row is bad.
     fn row(&mut self, row: &[Cell], line: impl FnOnce(&[u8]) -> u64) {
         let columns = self.columns;
+        let mut row = row;
+        // Spreadsheets write empty fields after the last column.
+        if row.len() > columns && row[columns..].iter().all(|cell| cell.start >= cell.end) {
+            row = &row[..columns];
+        }
         if row.len() != columns {
             let fields = row.len();
             let plural = |count| if count == 1 { "field" } else { "fields" };

@@ -16,7 +16,7 @@ use super::graph::{Graph, Kind};
 use super::options::{BlankNodes, Literals, Resources, bare};
 use crate::read::ReadOptions;
 use crate::read::block::{Bad, Record};
-use crate::read::fields::Wanted;
+use crate::read::fields::{Wanted, join};
 use crate::{Error, Result};
 
 /// The resources of a collection that are records.
@@ -135,7 +135,10 @@ impl Described {
                               out predicates with --ignore-predicate";
                 Bad::new(number, None, reason, name.as_bytes())
             })?,
-            fields => fields.iter().map(|field| self.value(place, field)).collect::<Vec<_>>().join(" "),
+            fields => {
+                let values: Vec<_> = fields.iter().map(|field| Cow::Borrowed(self.value(place, field))).collect();
+                join(values.iter()).into_owned()
+            }
         };
         let own_id = id.as_ref().map_or_else(|| name.clone(), |field| self.value(place, field).to_owned());
         Ok(Record {
