@@ -330,6 +330,74 @@ fn a_link_is_followed_and_permissions_stay() {
     assert_eq!(folder.path("real.csv").metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// Runs a script in which `$T` is the command.
+#[cfg(unix)]
+fn shell(folder: &Folder, script: &str) {
+    let twinset = assert_cmd::cargo::cargo_bin!("twinset");
+    let mut command = std::process::Command::new("sh");
+    let status = command.args(["-e", "-c", script]).env("T", twinset).current_dir(folder.path(".")).status().unwrap();
+    assert!(status.success(), "{script}");
+}
+
+/// What leads to a descriptor, a pipe or a device is written through, and never replaced, whatever option names it.
+#[cfg(target_os = "linux")]
+#[test]
+fn descriptors_pipes_and_devices_are_written_through() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = Folder::with(&[("x.txt", b"one two\none two\n")]);
+    let pairs = "left,right,similarity\n1,2,1\n";
+    for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1", "so", "again"] {
+        let link = "ln -sf /proc/self/fd/1 so; ln -sf so again";
+        // Twice, as the first run must leave everything as it was.
+        let run = format!("$T join x.txt -t 0.5 -q -o {path}");
+        shell(&folder, &format!("{link}; (echo first; {run}; {run}; echo last) > out.txt"));
+        assert_eq!(folder.read("out.txt"), format!("first\n{pairs}{pairs}last\n"), "{path}");
+        shell(&folder, &format!("{link}; (echo first; {run}) | cat > out.txt"));
+        assert_eq!(folder.read("out.txt"), format!("first\n{pairs}"), "{path}");
+        shell(&folder, &format!("(echo first >&2; $T join x.txt -t 0.5 -q -o {}) 2> out.txt >&2", path));
+        assert_eq!(folder.read("out.txt"), format!("first\n{pairs}"), "{path}");
+    }
+    for name in ["so", "again"] {
+        assert!(std::fs::symlink_metadata(folder.path(name)).unwrap().is_symlink(), "{name}");
+    }
+    assert!(std::fs::symlink_metadata("/dev/stdout").unwrap().is_symlink());
+    // Other descriptors, and other options that name outputs.
+    for (command, expected) in [
+        ("join x.txt -t 0.5 -q -o", pairs),
+        ("join x.txt -t 0.5 -q -o p.csv --stats", "{"),
+        ("dedup x.txt -t 0.5 -q -o", "one two\n"),
+        ("dedup x.txt -t 0.5 -q --stream -o", "one two\n"),
+        ("dedup x.txt -t 0.5 -q -o k.txt --removed", "one two\n"),
+        ("dedup x.txt -t 0.5 -q -o k.txt --groups", "record,group"),
+        ("dedup x.txt -t 0.5 -q -o k.txt --report", "<!DOCTYPE html>"),
+        ("join x.txt -t 0.5 -q -o p.csv --rejects", "file,line"),
+        ("tune x.txt -q -o", "threshold,"),
+        ("tune x.txt -q -o p.csv --report", "<!DOCTYPE html>"),
+        ("generate --records 5 --seed 1 -q -o", "id,text"),
+        ("generate --records 5 --seed 1 -q -o g.jsonl --truth", "left,right"),
+    ] {
+        shell(&folder, &format!("(echo first >&3; $T {command} /dev/fd/3; echo last >&3) 3> out.txt > /dev/null"));
+        let written = folder.read("out.txt");
+        assert!(written.starts_with(&format!("first\n{expected}")), "{command}: {written}");
+        assert!(written.ends_with("last\n"), "{command}: {written}");
+        shell(&folder, &format!("$T {command} /dev/null > /dev/null"));
+    }
+    assert!(std::fs::symlink_metadata("/dev/null").unwrap().file_type().is_char_device());
+    shell(&folder, "mkfifo pipe; cat pipe > out.txt & $T join x.txt -t 0.5 -q -o pipe; wait");
+    assert_eq!(folder.read("out.txt"), pairs);
+    assert!(std::fs::symlink_metadata(folder.path("pipe")).unwrap().file_type().is_fifo());
+    // A link to a file that does not exist yet stays a link.
+    shell(&folder, "ln -s new.csv link; $T join x.txt -t 0.5 -q -o link");
+    assert!(std::fs::symlink_metadata(folder.path("link")).unwrap().is_symlink());
+    assert_eq!(folder.read("new.csv"), pairs);
+    // Two outputs cannot share a descriptor, and a loop of links leads nowhere.
+    let output = folder.run("dedup x.txt -t 0.5 --output /dev/fd/1 --groups /dev/stdout");
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    shell(&folder, "ln -s loop loop");
+    let message = String::from_utf8(folder.run("join x.txt -t 0.5 --output loop").stderr).unwrap();
+    assert!(message.contains("loop") && message.contains("links"), "{message}");
+}
+
 #[test]
 fn planted_duplicates_are_found() {
     let folder = Folder::with(&[]);

@@ -84,7 +84,8 @@ impl Memory {
     /// An index that is written to a file after each change.
     pub(super) fn create(path: &Path, settings: &Settings) -> Result<Self> {
         let lock = lock(path)?;
-        if path.exists() {
+        // Also a link that leads nowhere.
+        if path.symlink_metadata().is_ok() {
             return Err(Error::index(&path.display().to_string(), "this file exists; name a new one"));
         }
         let mut memory = Self::new(settings);

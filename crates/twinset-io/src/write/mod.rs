@@ -1,5 +1,6 @@
 //! Results into files that are complete or not there at all.
 
+mod destination;
 mod folder;
 mod output;
 mod pairs;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use super::destination::Destination;
 use super::folder::sync_name;
 use crate::compression::{Compression, inner_ending};
 use crate::host::{Host, MemoryTable, Place};
@@ -52,12 +53,16 @@ impl OutputOptions {
 pub fn check_outputs<'a>(outputs: impl IntoIterator<Item = &'a Path>, inputs: &[PathBuf]) -> Result<()> {
     let place =
         |path: &Path| std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or(path.to_owned());
-    let is_file = |path: &&Path| !path.exists() || path.is_file();
     let inputs: BTreeSet<PathBuf> = inputs.iter().map(|path| place(path)).collect();
     let mut seen = BTreeSet::new();
-    for path in outputs.into_iter().filter(is_file) {
+    for path in outputs {
         if path == Path::new("-") {
             return Err(Error::Usage("only --output can be standard output; name a file".to_owned()));
+        }
+        let destination = Destination::of(path).map_err(|error| Error::file(path, error.to_string()))?;
+        // A device, such as /dev/null, takes as many outputs as there are.
+        if matches!(destination, Destination::Device(_)) || path.is_dir() {
+            continue;
         }
         if inputs.contains(&place(path)) {
             return Err(Error::Usage(format!(
@@ -65,7 +70,7 @@ pub fn check_outputs<'a>(outputs: impl IntoIterator<Item = &'a Path>, inputs: &[
                 path.display()
             )));
         }
-        if !seen.insert(place(path)) {
+        if !seen.insert(destination) {
             return Err(Error::Usage(format!("{}: two outputs have this name; name another file", path.display())));
         }
     }
@@ -206,7 +211,8 @@ impl Output {
         }
     }
 
-    /// A file that will have this path, or that a link leads to. What is no regular file, such as a pipe, is written to directly.
+    /// A file that will have this path, or that a link leads to. An open descriptor, such as standard output, a pipe or
+    /// a device is written to directly.
     pub fn create(path: &Path) -> Result<Self> {
         let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
         if let Some(place) = Host::place_at(path) {
@@ -214,27 +220,30 @@ impl Output {
         }
         let name = path.display().to_string();
         // A link is followed, so that what it leads to is replaced, and not the link.
-        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let destination = Destination::of(path).map_err(fail)?;
+        let Destination::File(path) = &destination else {
+            let file = destination.open().map_err(fail)?;
+            return Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending: None, place: None });
+        };
         if path.is_dir() {
             return Err(Error::file(path, "this is a folder; name a file in it"));
         }
-        let (file, pending) = if path.exists() && !path.is_file() {
-            (File::options().write(true).open(path).map_err(fail)?, None)
-        } else {
-            let temporary = Temporary::beside(path).map_err(fail)?;
-            let file = temporary.file.as_file().try_clone().map_err(fail)?;
-            (file, Some(Pending::Name(temporary, path.to_owned())))
-        };
+        let temporary = Temporary::beside(path).map_err(fail)?;
+        let file = temporary.file.as_file().try_clone().map_err(fail)?;
+        let pending = Some(Pending::Name(temporary, path.to_owned()));
         Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending, place: None })
     }
 
     /// A file that has its name from the beginning, for what is written bit by bit and may never end.
     pub fn growing(path: &Path) -> Result<Self> {
         let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
-        let file = File::create(path).map_err(fail)?;
-        // Of a pipe nothing stays.
-        let content = path.is_file().then(|| file.try_clone()).transpose().map_err(fail)?;
-        let pending = content.map(|content| Pending::Content(content, path.to_owned()));
+        let destination = Destination::of(path).map_err(fail)?;
+        let file = destination.open().map_err(fail)?;
+        let pending = match &destination {
+            Destination::File(path) => Some(Pending::Content(file.try_clone().map_err(fail)?, path.clone())),
+            // Of a pipe nothing stays.
+            _ => None,
+        };
         let writer = Encoder::new(file, path).map_err(fail)?;
         Ok(Self { name: path.display().to_string(), writer, pending, place: None })
     }

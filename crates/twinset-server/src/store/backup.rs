@@ -14,7 +14,8 @@ pub fn back_up(folder: &Path, to: &Path) -> Result<()> {
     if !file.is_file() {
         return Err(Error::Usage(format!("--data {}: there are no articles in this folder", folder.display())));
     }
-    if to.exists() {
+    // Also a link that leads nowhere.
+    if to.symlink_metadata().is_ok() {
         return Err(Error::Usage(format!("--backup {}: this file exists; name a new one", to.display())));
     }
     let path = to.to_str().ok_or_else(|| Error::Usage("the backup needs a name in UTF-8".to_owned()))?;
