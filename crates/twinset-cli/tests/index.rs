@@ -82,6 +82,64 @@ fn resources_of_rdf_are_compared_by_their_terms() {
     assert_eq!(folder.stdout("index query people --threshold 0.9 a.nt").lines().count(), 3);
 }
 
+/// What is added and what is asked are described alike, by the options that the index keeps.
+#[test]
+fn an_index_keeps_its_rdf_options() {
+    let of = |who: &str, note: &str| {
+        format!(
+            "<http://x/{who}> <http://c/p> \"1\" .\n<http://x/{who}> <http://d/q> \"2\" .\n<http://x/{who}> <http://c/note> \"{note}\" .\n"
+        )
+    };
+    let folder = Folder::with(&[
+        ("a.nt", of("a", "first").as_bytes()),
+        ("b.nt", of("b", "second").replace("http://d/q", "http://c/q").as_bytes()),
+        ("map.csv", b"http://d/*,http://c/*\n"),
+        ("docs.csv", b"id,text\n1,one two\n"),
+    ]);
+    let options = "--ignore-predicate http://c/note --map map.csv --depth 3";
+    let message = |command: &str| {
+        let output = folder.run(command);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (name, kind) in [("labels", "labels"), ("file.labels", "labels"), ("synopses", "synopses")] {
+        for given_to in ["create", "add"] {
+            let index = format!("{given_to}-{name}");
+            let given = |command: &str| if command == given_to { options } else { "" };
+            std::fs::write(folder.path("map.csv"), "http://d/*,http://c/*\n").unwrap();
+            folder.stdout(&format!("index create {index} --kind {kind} {}", given("create")));
+            folder.stdout(&format!("index add {index} a.nt {}", given("add")));
+            // The rules are those that the file had then.
+            std::fs::write(folder.path("map.csv"), "http://e/*,http://c/*\n").unwrap();
+            let found = folder.stdout(&format!("index query {index} b.nt --threshold 1"));
+            assert!(found.contains("\nhttp://x/b,http://x/a,1"), "{index}: {found}");
+            assert_eq!(folder.stdout(&format!("index count {index} b.nt --threshold 1")), "threshold,pairs\n1,1\n");
+            let same = format!("index query {index} b.nt --threshold 1 --ignore-predicate http://c/note --depth 3");
+            for refused in [
+                format!("{same} --map map.csv"),
+                format!("index query {index} b.nt --threshold 1 --literals words"),
+                format!("index add {index} b.nt --ignore-predicate http://c/p"),
+            ] {
+                let (code, text) = message(&refused);
+                assert_eq!(code, Some(2), "{refused}: {text}");
+                assert!(text.contains("other RDF options") && text.contains("http://c/note"), "{text}");
+            }
+            std::fs::write(folder.path("map.csv"), "http://d/*,http://c/*\n").unwrap();
+            assert_eq!(folder.stdout(&format!("{same} --map map.csv")), found);
+            let (code, text) = message(&format!("index query {index} docs.csv --threshold 1"));
+            assert!(code == Some(2) && text.contains("RDF resources"), "{text}");
+        }
+        let texts = format!("texts-{name}");
+        folder.stdout(&format!("index create {texts} --kind {kind}"));
+        folder.stdout(&format!("index add {texts} docs.csv"));
+        let (code, text) = message(&format!("index add {texts} a.nt"));
+        assert!(code == Some(2) && text.contains("it holds texts") && text.contains("--text"), "{text}");
+        folder.stdout(&format!("index add {texts} a.nt --text p --text note"));
+        let found = folder.stdout(&format!("index query {texts} --threshold 1 --like FIRST-1"));
+        assert!(found.contains("\n-,http://x/a,1"), "{found}");
+    }
+    assert_eq!(message("index create other --allow-entities").0, Some(2));
+}
+
 #[test]
 fn wrong_usage_and_damage_are_told() {
     let folder = Folder::with(&[
@@ -95,7 +153,7 @@ fn wrong_usage_and_damage_are_told() {
     ]);
     folder.stdout("index create news --tokens words --trees 5 --bits 20");
     folder.stdout("index add news docs.csv");
-    folder.stdout("index create file.labels");
+    folder.stdout("index create file.labels --tokens items");
     folder.stdout("index create empty");
     folder.stdout("index add file.labels plain.txt");
     for (command, code, reason) in [
@@ -129,7 +187,7 @@ fn wrong_usage_and_damage_are_told() {
         (
             "index join news file.labels --threshold 0.5",
             1,
-            "its token options or its seed are not those of file.labels",
+            "its token options, RDF options or seed differ from those of file.labels",
         ),
         ("index query news --threshold 0.5 docs.csv --output docs.csv", 2, "this is an input"),
         ("index export news --output news/labels.sqlite", 2, "lies in the index"),
@@ -183,7 +241,7 @@ fn changes_that_were_lost_are_told() {
     std::fs::write(folder.path("news/labels.sqlite"), older).unwrap();
     for command in [find, "index check news", "index add news docs.csv"] {
         let (code, text) = message(&folder, command);
-        assert!(code == Some(1) && text.contains("change 2 was acknowledged, and it has only come to 1"), "{text}");
+        assert!(code == Some(1) && text.contains("change 3 was acknowledged, and it has only come to 2"), "{text}");
     }
     std::fs::remove_file(folder.path("news/labels.watermark")).unwrap();
     assert_eq!(folder.stdout(find), "query,id,similarity\na,e,1\n");

@@ -283,7 +283,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     }
     folder.stdout("index create seeded --kind synopses --seed 5");
     let (_, text) = message(&folder, "index join news seeded --threshold 0.8");
-    assert!(text.contains("its seed"), "{text}");
+    assert!(text.contains("seed differ"), "{text}");
 }
 
 #[test]

@@ -15,4 +15,4 @@ pub mod synopses;
 
 pub use change::Added;
 pub use error::{Error, Result};
-pub use settings::{Kind, Settings};
+pub use settings::{Content, Kind, Settings};

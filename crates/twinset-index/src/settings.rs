@@ -28,6 +28,19 @@ pub struct Settings {
     size: Option<u32>,
     /// What the hash functions depend on.
     pub seed: u64,
+    /// What its records are; `None` until the first are added, unless it was made for RDF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+}
+
+/// What the records of an index are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    /// Texts.
+    Texts,
+    /// Resources of RDF, described with these options.
+    Rdf(Value),
 }
 
 /// The version that is written.
@@ -38,12 +51,12 @@ const CHECKSUM: &str = "checksum";
 impl Settings {
     /// For an index of labels that is made now.
     pub fn of_labels(labels: LabelOptions, tokens: TokenOptions, seed: u64) -> Self {
-        Self { version: VERSION, kind: Kind::Labels, tokens, labels: Some(labels), size: None, seed }
+        Self { version: VERSION, kind: Kind::Labels, tokens, labels: Some(labels), size: None, seed, content: None }
     }
 
     /// For an index of synopses with this k that is made now.
     pub fn of_synopses(size: u32, tokens: TokenOptions, seed: u64) -> Self {
-        Self { version: VERSION, kind: Kind::Synopses, tokens, labels: None, size: Some(size), seed }
+        Self { version: VERSION, kind: Kind::Synopses, tokens, labels: None, size: Some(size), seed, content: None }
     }
 
     /// How sets are labelled.
@@ -96,6 +109,18 @@ impl Settings {
             return Err(broken(&"their checksum is another"));
         }
         Ok(settings)
+    }
+
+    /// Whether token hashes mean the same in both. What is not settled yet, in an index without records, fits anything.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        let kind = self.tokens.tokens.or(other.tokens.tokens);
+        let tokens =
+            |settings: &Self| TokenOptions { tokens: settings.tokens.tokens.or(kind), ..settings.tokens.clone() };
+        let is_same_content = match (&self.content, &other.content) {
+            (Some(own), Some(others)) => own == others,
+            _ => true,
+        };
+        is_same_content && tokens(self) == tokens(other) && self.seed == other.seed
     }
 
     /// Refuses token options that were given and are others.

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use testbed::Server;
 use twinset::{LabelOptions, Labeler, TokenOptions};
 use twinset_index::labels::{Hit, LabelIndex, Pair, Query};
-use twinset_index::{Added, Error, Settings};
+use twinset_index::{Added, Content, Error, Settings};
 
 /// How an index is made: its name goes into the address.
 struct Place<'a>(&'a dyn Fn(&str) -> String);
@@ -15,13 +15,14 @@ struct Place<'a>(&'a dyn Fn(&str) -> String);
 /// What must hold, and how that is checked.
 type Check = (&'static str, fn(&Place<'_>));
 
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 8] = [
     ("finds what a scan over everything finds", finds_what_a_scan_finds),
     ("replaces and removes", replaces_and_removes),
     ("keeps everything when it is closed", keeps_everything),
     ("takes a batch whole", takes_a_batch_whole),
     ("joins with itself and another", joins),
     ("refuses what it cannot promise", refuses),
+    ("keeps what its records are", keeps_what_records_are),
     ("lets others read while one writes", lets_others_read),
 ];
 
@@ -37,7 +38,7 @@ fn memory() {
     let folder = tempfile::tempdir().unwrap();
     let address = |name: &str| folder.path().join(format!("{name}.labels")).display().to_string();
     // A file is for one process at a time, and for one index in it.
-    for (what, check) in &CHECKS[..6] {
+    for (what, check) in &CHECKS[..7] {
         println!("{what}");
         check(&Place(&address));
     }
@@ -99,6 +100,28 @@ fn add(index: &mut LabelIndex, sets: &[Vec<u64>], first: usize) -> Added {
     let records = sets.iter().enumerate();
     let records = records.map(|(at, set)| LabelIndex::label(&labeler, format!("r{}", first + at), set.clone()));
     index.add(records.collect()).unwrap()
+}
+
+fn keeps_what_records_are(place: &Place<'_>) {
+    let address = place.0("content");
+    let mut index = LabelIndex::create(&address, &settings()).unwrap();
+    let mut settled = settings();
+    settled.content = Some(Content::Rdf(serde_json::json!({"depth": 2, "ignore_predicate": ["http://c/p"]})));
+    index.set_settings(&settled).unwrap();
+    add(&mut index, &random_sets(20, 4), 0);
+    assert_eq!(index.settings(), &settled);
+    drop(index);
+    let mut index = LabelIndex::open(&address).unwrap();
+    assert_eq!(index.settings(), &settled);
+    assert_eq!(index.len().unwrap(), 20);
+    // One whose records are something else is not joined with it; an index without records fits.
+    let mut other = LabelIndex::create(&place.0("texts"), &settings()).unwrap();
+    let mut join = || index.join_with(&mut other, &query("0.8", 0.9), |_| Ok::<_, Error>(()));
+    join().unwrap();
+    settled.content = Some(Content::Texts);
+    other.set_settings(&settled).unwrap();
+    let refused = index.join_with(&mut other, &query("0.8", 0.9), |_| Ok::<_, Error>(())).unwrap_err().to_string();
+    assert!(refused.contains("RDF options"), "{refused}");
 }
 
 fn finds_what_a_scan_finds(place: &Place<'_>) {

@@ -11,7 +11,7 @@ use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::{Error, Prepared, ReadOptions, are_rdf, for_each_record};
 
 use super::kept::Kept;
-use super::{check_written, hasher};
+use super::{Reading, check_written};
 use crate::session::{Session, SessionOptions, count};
 
 /// Adds records; one whose id exists takes the place of the old one
@@ -68,7 +68,8 @@ impl Add {
                 let make = |hasher: &TokenHasher, text: &str| {
                     Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?))
                 };
-                self.add(&session, about, make, |records| {
+                self.add(&session, about, make, |settings, records| {
+                    index.set_settings(settings)?;
                     let named = records.into_iter().map(|record| Labelled { id: record.name(), ..record.content });
                     Ok(index.add(named.collect())?)
                 })?
@@ -83,7 +84,8 @@ impl Add {
                 self.batch = self.batch.min(most).max(1);
                 let make =
                     |hasher: &TokenHasher, text: &str| Ok((hasher.synopsis(text, settings.size())?, text.len() as u64));
-                let lines = self.add(&session, about, make, |records| {
+                let lines = self.add(&session, about, make, |settings, records| {
+                    index.set_settings(settings)?;
                     let entry = |record: Prepared<(SynopsisBuilder, u64)>| {
                         let (id, (synopsis, bytes)) = (record.name(), record.content);
                         let extra = self.field.iter().cloned().zip(record.fields.into_iter().map(Value::String));
@@ -105,11 +107,11 @@ impl Add {
         session: &Session,
         (settings, name, has_records): (&Settings, &str, bool),
         make: impl Fn(&TokenHasher, &str) -> twinset::Result<P> + Sync,
-        mut put: impl FnMut(Vec<Prepared<P>>) -> anyhow::Result<Added> + Send,
+        mut put: impl FnMut(&Settings, Vec<Prepared<P>>) -> anyhow::Result<Added> + Send,
     ) -> anyhow::Result<Vec<String>> {
         let inputs = Inputs::find(&self.input, self.read.format)?;
         check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), [&self.read.rejects])?;
-        let hasher = hasher(settings, name, Some(&inputs), &self.read, &self.tokens)?;
+        let Reading { read, hasher, settings } = Reading::new(settings, name, Some(&inputs), &self.read, &self.tokens)?;
         let are_resources = are_rdf(&inputs, &self.read)?;
         let (mut added, mut have_ids) = (Added::default(), None);
         let prepare = |text: &str| -> twinset_io::Result<P> { Ok(make(&hasher, text)?) };
@@ -133,13 +135,13 @@ impl Add {
                 );
                 return Err(Error::Usage(reason).into());
             }
-            let batch = put(records)?;
+            let batch = put(&settings, records)?;
             added.new += batch.new;
             added.replaced += batch.replaced;
             Ok(())
         };
         let batch = self.batch as usize;
-        let rejected = for_each_record(&inputs, &self.read, &self.field, &session.run, prepare, batch, &mut take);
+        let rejected = for_each_record(&inputs, &read, &self.field, &session.run, prepare, batch, &mut take);
         let changed = if self.merge { "merged with others" } else { "replaced" };
         let done = format!("{} added, {} {changed}", count(added.new, "record"), added.replaced);
         let rejected = rejected.inspect_err(|_| {

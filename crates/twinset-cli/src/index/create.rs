@@ -5,9 +5,9 @@ use std::path::Path;
 use twinset::{LabelOptions, SYNOPSIS_SIZE, Synopsis, TokenOptions};
 use twinset_index::labels::LabelIndex;
 use twinset_index::synopses::SynopsisIndex;
-use twinset_index::{Kind, Settings};
+use twinset_index::{Content, Kind, Settings};
 use twinset_io::Error;
-use twinset_io::read::read_stop_words;
+use twinset_io::read::{RdfOptions, read_stop_words};
 
 use crate::session::SessionOptions;
 
@@ -35,6 +35,8 @@ pub(crate) struct Create {
     #[command(flatten)]
     tokens: TokenOptions,
     #[command(flatten)]
+    rdf: RdfOptions,
+    #[command(flatten)]
     session: SessionOptions,
 }
 
@@ -42,7 +44,10 @@ const EXAMPLES: &str = "Examples:
   twinset index create news
   twinset index create people --tokens qgrams:3 --trees 40
   twinset index create 'postgres://me@localhost/db?index=news' --kind labels --bits 64
-  twinset index create columns --kind synopses --size 256 --tokens items";
+  twinset index create columns --kind synopses --size 256 --tokens items
+  twinset index create people --ignore-predicate http://www.w3.org/2000/01/rdf-schema#seeAlso
+
+The first `add` settles what is not given here: whether records are texts or RDF resources, and how these are described.";
 
 impl Create {
     pub(crate) fn run(mut self) -> anyhow::Result<()> {
@@ -51,6 +56,11 @@ impl Create {
         // What is wrong with them is noticed now.
         twinset::TokenHasher::new(&self.tokens, self.seed)?;
         let refused = |reason: &str| Err(Error::Usage(reason.to_owned()).into());
+        if self.rdf.allow_entities {
+            return refused("--allow-entities is for commands that read files; leave it out");
+        }
+        let rdf = self.rdf.fixed()?;
+        let content = (rdf != RdfOptions::default()).then(|| serde_json::to_value(rdf)).transpose()?.map(Content::Rdf);
         let made = match self.kind {
             Kind::Labels if self.size.is_some() => return refused("--size is for synopses; say --kind synopses"),
             Kind::Synopses if self.labels != LabelOptions::default() => {
@@ -58,7 +68,8 @@ impl Create {
             }
             Kind::Labels => {
                 self.labels.check()?;
-                let settings = Settings::of_labels(self.labels, self.tokens, self.seed);
+                let mut settings = Settings::of_labels(self.labels, self.tokens, self.seed);
+                settings.content = content;
                 let index = LabelIndex::create(&self.path, &settings)?;
                 format!("made {}: labels of {} bits in {} trees", index.name(), self.labels.bits, self.labels.trees)
             }
@@ -68,7 +79,8 @@ impl Create {
                 if self.path.contains("://") {
                     return refused("synopses lie in a folder; name one");
                 }
-                let settings = Settings::of_synopses(size, self.tokens, self.seed);
+                let mut settings = Settings::of_synopses(size, self.tokens, self.seed);
+                settings.content = content;
                 let index = SynopsisIndex::create(Path::new(&self.path), &settings)?;
                 format!("made {}: synopses of {size} values", index.name())
             }

@@ -14,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::{Args, Subcommand};
+use serde::Deserialize;
 use twinset::{TokenHasher, TokenOptions};
-use twinset_index::Settings;
-use twinset_io::read::Inputs;
+use twinset_index::{Content, Settings};
+use twinset_io::read::{Inputs, RdfOptions};
 use twinset_io::write::check_outputs;
-use twinset_io::{Host, ReadOptions, guarded, tokens_for};
+use twinset_io::{Error, Host, ReadOptions, are_rdf, guarded, tokens_for};
 
 /// Keeps records in an index, and finds near duplicates in it at any threshold
 #[derive(Args)]
@@ -143,19 +144,59 @@ fn check_written<'a>(
     check_outputs(outputs, &inputs)
 }
 
-/// Turns texts into token hashes as the index wants them. Token options that are given must be those of the index.
-fn hasher(
-    settings: &Settings,
-    name: &str,
-    inputs: Option<&Inputs>,
-    read: &ReadOptions,
-    given: &TokenOptions,
-) -> anyhow::Result<TokenHasher> {
-    settings.check_tokens(given, name)?;
-    let tokens = TokenOptions { tokens: settings.tokens.tokens.or(given.tokens), ..settings.tokens.clone() };
-    let tokens = match inputs {
-        Some(inputs) => tokens_for(std::slice::from_ref(inputs), read, &tokens)?,
-        None => tokens,
-    };
-    Ok(TokenHasher::new(&tokens, settings.seed)?)
+/// How records are read and cut into tokens: as the index was made, whatever the command would do by itself.
+struct Reading {
+    read: ReadOptions,
+    hasher: TokenHasher,
+    /// Those of the index once records that are read in this way are in it.
+    settings: Settings,
+}
+
+impl Reading {
+    /// Options that are given must be those of the index.
+    fn new(
+        settings: &Settings,
+        name: &str,
+        inputs: Option<&Inputs>,
+        read: &ReadOptions,
+        given: &TokenOptions,
+    ) -> anyhow::Result<Self> {
+        settings.check_tokens(given, name)?;
+        let (mut read, mut settings) = (read.clone(), settings.clone());
+        settings.tokens.tokens = settings.tokens.tokens.or(given.tokens);
+        if let Some(inputs) = inputs {
+            settings.tokens = tokens_for(std::slice::from_ref(inputs), &read, &settings.tokens)?;
+            let is_described = are_rdf(inputs, &read)? && read.text.is_empty();
+            settings.content = Some(match (settings.content, is_described) {
+                (Some(Content::Rdf(kept)), true) => {
+                    read.rdf = kept_options(&kept, &read.rdf, name)?;
+                    Content::Rdf(kept)
+                }
+                (None, true) => Content::Rdf(serde_json::to_value(read.rdf.fixed()?)?),
+                (None | Some(Content::Texts), false) => Content::Texts,
+                (Some(Content::Texts), true) => {
+                    let reason = "it holds texts, and this input describes RDF resources; name the predicates to \
+                                  compare as text with --text, or use another index";
+                    return Err(Error::Usage(format!("{name}: {reason}")).into());
+                }
+                (Some(Content::Rdf(_)), false) => {
+                    let reason =
+                        "it holds descriptions of RDF resources, and this input holds texts; use another index";
+                    return Err(Error::Usage(format!("{name}: {reason}")).into());
+                }
+            });
+        }
+        Ok(Self { hasher: TokenHasher::new(&settings.tokens, settings.seed)?, read, settings })
+    }
+}
+
+/// The RDF options that an index keeps. Others that are given are refused.
+fn kept_options(kept: &serde_json::Value, given: &RdfOptions, name: &str) -> anyhow::Result<RdfOptions> {
+    let options = RdfOptions::deserialize(kept).map_err(|error| damaged(&error.to_string()))?;
+    let fixed = given.fixed()?;
+    if fixed != RdfOptions::default() && fixed != options {
+        let reason = format!("{name}: it was made with other RDF options ({kept}); leave yours out");
+        return Err(Error::Usage(reason).into());
+    }
+    Ok(RdfOptions { allow_entities: given.allow_entities, ..options })
 }

@@ -8,7 +8,7 @@ use twinset_index::synopses::{Snapshot, SynopsisIndex};
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};
 
-use super::hasher;
+use super::Reading;
 
 /// The token hashes of some records.
 pub(super) struct Originals {
@@ -28,11 +28,12 @@ impl Originals {
         run: &Run,
     ) -> anyhow::Result<Self> {
         let inputs = Inputs::find(paths, read.format)?;
-        let hasher = hasher(index.settings(), index.name(), Some(&inputs), read, &TokenOptions::default())?;
+        let Reading { read, hasher, .. } =
+            Reading::new(index.settings(), index.name(), Some(&inputs), read, &TokenOptions::default())?;
         let is_merged = index.is_merged()?;
         let mut sets: HashMap<String, Vec<u64>> = HashMap::new();
         let prepare = |text: &str| Ok(hasher.hashes(text)?);
-        for_each_record(&inputs, read, &[], run, prepare, BATCH, |records| {
+        for_each_record(&inputs, &read, &[], run, prepare, BATCH, |records| {
             for record in records {
                 let id = record.name();
                 if wanted.contains(&id) {

@@ -16,7 +16,7 @@ use twinset_profile::SavedProfile;
 use super::estimate::EstimateArgs;
 use super::kept::Kept;
 use super::originals::{Originals, whole};
-use super::{Promise, check_written, hasher};
+use super::{Promise, Reading, check_written};
 use crate::session::{Session, SessionOptions, count};
 
 /// Finds the records of an index that are near duplicates of others
@@ -124,14 +124,14 @@ impl Asked {
     ) -> anyhow::Result<u64> {
         read_stop_words(&mut self.tokens)?;
         let inputs = (!self.input.is_empty()).then(|| Inputs::find(&self.input, self.read.format)).transpose()?;
-        let hasher = hasher(settings, name, inputs.as_ref(), &self.read, &self.tokens)?;
+        let Reading { read, hasher, .. } = Reading::new(settings, name, inputs.as_ref(), &self.read, &self.tokens)?;
         match (inputs, &self.like, &self.read.id) {
             (Some(inputs), _, _) => {
                 let prepare = |text: &str| Ok(make(hasher.hashes(text)?));
                 let take = |records: Vec<Prepared<P>>| {
                     records.into_iter().try_for_each(|record| visit(record.name(), record.content))
                 };
-                for_each_record(&inputs, &self.read, &[], run, prepare, BATCH, take)
+                for_each_record(&inputs, &read, &[], run, prepare, BATCH, take)
             }
             (None, Some(text), None) => {
                 visit("-".to_owned(), make(hasher.hashes(text)?))?;

@@ -37,6 +37,9 @@ pub(crate) trait Home: Send {
     /// What the index was made with.
     fn settings(&self) -> &Settings;
 
+    /// Writes other settings, which must label records alike.
+    fn set_settings(&mut self, settings: &Settings) -> Result<()>;
+
     /// What it is called in messages.
     fn name(&self) -> &str;
 

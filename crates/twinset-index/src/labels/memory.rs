@@ -225,6 +225,11 @@ impl Home for Memory {
         &self.settings
     }
 
+    fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        let before = std::mem::replace(&mut self.settings, settings.clone());
+        self.save_or(|memory| memory.settings = before)
+    }
+
     fn name(&self) -> &str {
         &self.name
     }

@@ -157,6 +157,11 @@ impl LabelIndex {
         Ok(Added { new, replaced: given - new })
     }
 
+    /// Settles what the records to come are, in an index that has none.
+    pub fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        if self.settings() == settings { Ok(()) } else { self.home.set_settings(settings) }
+    }
+
     /// Removes records, all of them or none. Returns how many of the ids there were.
     pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
         self.home.remove(ids, &|hashes| self.labeler.labels(hashes))
@@ -218,9 +223,8 @@ impl LabelIndex {
         query: &Query,
         mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (own, others) = (self.settings(), other.settings());
-        if (&own.tokens, own.seed) != (&others.tokens, others.seed) {
-            let reason = format!("its token options or its seed are not those of {}; make both alike", other.name());
+        if !self.settings().is_alike(other.settings()) {
+            let reason = format!("its token options, RDF options or seed differ from those of {}", other.name());
             return Err(Error::index(self.name(), reason).into());
         }
         other.check(query)?;

@@ -178,6 +178,14 @@ impl Home for Mysql {
         &self.settings
     }
 
+    fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        self.change(|transaction, prefix| {
+            transaction.exec_drop(format!("UPDATE {prefix}_settings SET json = ?"), (settings.to_json(),))
+        })?;
+        self.settings = settings.clone();
+        Ok(())
+    }
+
     fn name(&self) -> &str {
         &self.name
     }

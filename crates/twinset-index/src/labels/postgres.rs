@@ -151,6 +151,14 @@ impl Home for Postgres {
         &self.settings
     }
 
+    fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        self.change(|transaction, prefix| {
+            transaction.execute(&format!("UPDATE {prefix}_settings SET json = $1"), &[&settings.to_json()])
+        })?;
+        self.settings = settings.clone();
+        Ok(())
+    }
+
     fn name(&self) -> &str {
         &self.name
     }

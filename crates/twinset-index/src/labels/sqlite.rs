@@ -196,6 +196,12 @@ impl Home for Sqlite {
         &self.settings
     }
 
+    fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        self.change(|transaction| transaction.execute("UPDATE settings SET json = ?1", [settings.to_json()]))?;
+        self.settings = settings.clone();
+        Ok(())
+    }
+
     fn name(&self) -> &str {
         &self.name
     }

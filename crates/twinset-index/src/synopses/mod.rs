@@ -226,13 +226,11 @@ impl SynopsisIndex {
 
     /// Refuses another index whose values mean something else.
     pub fn check_alike(&self, other: &Self) -> Result<()> {
-        if self.settings.tokens == other.settings.tokens && self.settings.seed == other.settings.seed {
+        if self.settings.is_alike(&other.settings) {
             return Ok(());
         }
-        Err(Error::index(
-            &self.name,
-            format!("its token options or its seed are not those of {}; make both alike", other.name),
-        ))
+        let reason = format!("its token options, RDF options or seed differ from those of {}", other.name);
+        Err(Error::index(&self.name, reason))
     }
 
     /// What it is called in messages.

@@ -107,6 +107,19 @@ impl SynopsisIndex {
         Ok((removed, Added { new, replaced: given - new }))
     }
 
+    /// Settles what the records to come are, in an index that has none.
+    pub fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        if self.settings == *settings {
+            return Ok(());
+        }
+        self.change(|_, _, _, state| {
+            state.twinset = settings.to_value();
+            Ok(())
+        })?;
+        self.settings = settings.clone();
+        Ok(())
+    }
+
     /// Waits until parts that are being merged in the background are.
     pub fn finish(&mut self) -> Result<()> {
         let Some(writer) = self.writer.take() else { return Ok(()) };

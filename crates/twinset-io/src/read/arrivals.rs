@@ -108,9 +108,8 @@ impl<'a> Parser<'a> {
         let (source, looked_at, line) = (None, 0, 1);
         let mut parser =
             Self { options, name, format, encoding, delimiter, rows, wanted, source, learning, looked_at, line };
-        match format {
-            Format::Txt => parser.know(Fields::in_header(&parser.wanted, &["text"], delimiter, &parser.name)?),
-            _ => {}
+        if format == Format::Txt {
+            parser.know(Fields::in_header(&parser.wanted, &["text"], delimiter, &parser.name)?);
         }
         Ok(parser)
     }

@@ -40,7 +40,7 @@ pub use pages::{decoded_page, has_deeper, text_of_page};
 pub use parquet::texts_of;
 pub(crate) use parquet_file::ParquetFile;
 pub(crate) use pieces::{Piece, for_each_piece, whole_file};
-pub use rdf::{BlankNodes, Literals, RdfOptions, Resources};
+pub use rdf::{BlankNodes, IriRules, Literals, RdfOptions, Resources};
 pub(crate) use rdf::{Described, describe, for_each_quad};
 pub(crate) use reader::{BadRecords, for_each_block, format_of, parquet_file};
 pub(crate) use rejects::Rejects;

@@ -4,7 +4,7 @@ mod graph;
 mod options;
 mod resources;
 
-pub use options::{BlankNodes, Literals, RdfOptions, Resources};
+pub use options::{BlankNodes, IriRules, Literals, RdfOptions, Resources};
 pub(crate) use resources::Described;
 
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,6 @@
 //! How RDF becomes records, as the user says it.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub struct RdfOptions {
     /// A csv or tsv file with two columns: a predicate or type, and the one it stands for; `*` at the end of both maps all that
     /// begin so
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "RDF"))]
-    pub map: Option<PathBuf>,
+    pub map: Option<IriRules>,
     /// What blank nodes are known by: structure (what hangs below them) or id
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "RDF"))]
     pub blank_nodes: BlankNodes,
@@ -35,6 +36,36 @@ pub struct RdfOptions {
     /// Read RDF/XML that declares entities; nested and long ones are refused all the same
     #[cfg_attr(feature = "clap", arg(long, help_heading = "RDF"))]
     pub allow_entities: bool,
+}
+
+/// Which predicates and types stand for which others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum IriRules {
+    /// Pairs of IRIs, or of beginnings of IRIs that end in `*`.
+    Pairs(Vec<(String, String)>),
+    /// A file of such pairs.
+    File(PathBuf),
+}
+
+impl FromStr for IriRules {
+    type Err = Infallible;
+
+    fn from_str(path: &str) -> Result<Self, Infallible> {
+        Ok(Self::File(path.into()))
+    }
+}
+
+impl RdfOptions {
+    /// The options that decide how a resource is described, with the rules of a file in place of its path: what an index
+    /// keeps, and compares with what is given later.
+    pub fn fixed(&self) -> crate::Result<Self> {
+        let map = self.map.as_ref().map(|rules| rules.pairs().map(IriRules::Pairs)).transpose()?;
+        let mut ignore_predicate: Vec<String> = self.ignore_predicate.iter().map(|iri| bare(iri).to_owned()).collect();
+        ignore_predicate.sort();
+        ignore_predicate.dedup();
+        Ok(Self { map, ignore_predicate, allow_entities: false, ..self.clone() })
+    }
 }
 
 /// Which resources are records.

@@ -6,14 +6,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Range;
-use std::path::Path;
 
 use oxrdf::Quad;
 use twinset::cut;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::graph::{Graph, Kind};
-use super::options::{BlankNodes, Literals, Resources, bare};
+use super::options::{BlankNodes, IriRules, Literals, Resources, bare};
 use crate::read::ReadOptions;
 use crate::read::block::{Bad, Record};
 use crate::read::fields::{Wanted, join};
@@ -45,7 +44,7 @@ struct FieldPredicates {
 impl Described {
     pub(super) fn new(graph: Graph, options: &ReadOptions, wanted: &Wanted, file: &str) -> Result<Self> {
         let ReadOptions { rdf: options, limits, .. } = options;
-        let map = options.map.as_deref().map(IriMap::read).transpose()?.unwrap_or_default();
+        let map = options.map.as_ref().map(IriMap::new).transpose()?.unwrap_or_default();
         let ignored: HashSet<&str> = options.ignore_predicate.iter().map(|iri| bare(iri)).collect();
         let all = graph.predicates();
         let predicates: HashMap<u32, Option<String>> = all
@@ -300,26 +299,42 @@ struct IriMap {
     beginnings: Vec<(String, String)>,
 }
 
-impl IriMap {
-    fn read(path: &Path) -> Result<Self> {
+impl IriRules {
+    /// The pairs, read from their file if they lie in one.
+    pub(super) fn pairs(&self) -> Result<Vec<(String, String)>> {
+        let path = match self {
+            Self::Pairs(pairs) => return Ok(pairs.clone()),
+            Self::File(path) => path,
+        };
         let fail = |reason: String| Error::file(path, format!("this is no map of predicates: {reason}"));
         let delimiter = if path.extension().is_some_and(|ending| ending == "tsv") { b'\t' } else { b',' };
         let mut builder = csv::ReaderBuilder::new();
         let reader =
             builder.delimiter(delimiter).has_headers(false).flexible(true).trim(csv::Trim::All).from_path(path);
-        let mut map = Self::default();
+        let mut pairs = Vec::new();
         for row in reader.map_err(|error| fail(error.to_string()))?.records() {
             let row = row.map_err(|error| fail(error.to_string()))?;
             let line = row.position().map_or(0, csv::Position::line);
             if row.len() != 2 {
                 return Err(fail(format!("line {line} has {} columns, and two are needed", row.len())));
             }
-            match (bare(&row[0]).strip_suffix('*'), bare(&row[1]).strip_suffix('*')) {
+            let (from, to) = (bare(&row[0]), bare(&row[1]));
+            if from.ends_with('*') != to.ends_with('*') {
+                return Err(fail(format!("line {line} ends in * on one side; let both end in it, or none")));
+            }
+            pairs.push((from.to_owned(), to.to_owned()));
+        }
+        Ok(pairs)
+    }
+}
+
+impl IriMap {
+    fn new(rules: &IriRules) -> Result<Self> {
+        let mut map = Self::default();
+        for (from, to) in rules.pairs()? {
+            match (from.strip_suffix('*'), to.strip_suffix('*')) {
                 (Some(from), Some(to)) => map.beginnings.push((from.to_owned(), to.to_owned())),
-                (None, None) => {
-                    map.iris.insert(bare(&row[0]).to_owned(), bare(&row[1]).to_owned());
-                }
-                _ => return Err(fail(format!("line {line} ends in * on one side; let both end in it, or none"))),
+                _ => _ = map.iris.insert(from, to),
             }
         }
         Ok(map)
