@@ -32,9 +32,12 @@ pub(crate) struct Dedup {
     /// Only records that agree in this field are near duplicates
     #[arg(long, value_name = "FIELD")]
     pub(crate) same: Option<String>,
-    /// Also drop what is near a record of FILE
+    /// Remove records that are near duplicates of a record of FILE, before INPUT is compared with itself
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
+    /// With --against: do not compare INPUT with itself
+    #[arg(long, requires = "against", conflicts_with_all = ["keep", "link", "top", "best", "stream"])]
+    against_only: bool,
     /// Decide on each record as it arrives, against those kept before it, and write it at once
     #[arg(long)]
     pub(crate) stream: bool,
@@ -86,8 +89,8 @@ const EXAMPLES: &str = "Examples:
     twinset dedup docs.jsonl --threshold 0.8 --keep longest --link representative --output kept.jsonl --groups groups.csv
   Look at what a threshold does before you trust it:
     twinset dedup docs.jsonl --threshold 0.5 --count --report report.html
-  Training texts that are not in the test set:
-    twinset dedup train.jsonl --against test.jsonl --threshold 0.6 --output clean.jsonl
+  Remove training texts that are near duplicates of a test text, and nothing else:
+    twinset dedup train.jsonl --against test.jsonl --against-only --threshold 0.6 --output clean.jsonl
   Search results, ranked, each story once:
     twinset dedup results.txt --sketches crawl.sketch --threshold 0.8
   Lines that a program prints, each kind once, as they come:
@@ -285,7 +288,8 @@ impl Dedup {
         let all_pairs = JoinOptions { top: None, best: false, ..search.joined.clone() };
         let held_left = collection.left_held() as u32;
         let first_of_right = first_records(&all[records..], held_left, right.len());
-        let near = twinset::nearest(collection.input(), classes.as_deref(), Some(&first_of_right), &all_pairs, &run)?;
+        let (near, near_stats) =
+            twinset::nearest(collection.input(), classes.as_deref(), Some(&first_of_right), &all_pairs, &run)?;
         let rest = collection.left_where(|held| near[held as usize].is_none(), &run)?;
         let mut numbers = vec![None; near.len()];
         (0..)
@@ -301,7 +305,13 @@ impl Dedup {
             order.into_iter().filter_map(at).collect()
         });
         let of_rest = Records { copies: Some(&copies), classes: rest_classes.as_deref(), order: order.as_deref() };
-        let deduped = twinset::dedup(rest.input(), of_rest, &search.joined, &self.dedup, &run)?;
+        let deduped = match self.against_only {
+            false => twinset::dedup(rest.input(), of_rest, &search.joined, &self.dedup, &run)?,
+            true => {
+                let all = twinset::keep_all(rest.input(), of_rest, search.joined.measure)?;
+                Deduped { stats: Stats { kept: all.stats.kept, ..near_stats }, ..all }
+            }
+        };
 
         let mut outcome = Outcome {
             representatives: Vec::with_capacity(records),
@@ -429,12 +439,8 @@ impl Dedup {
         if outcome.without_sketch > 0 {
             lines.push(format!("{} without a sketch were kept", count(outcome.without_sketch, "record")));
         }
-        lines.push(format!(
-            "{} by {}, {}",
-            count(stats.pairs, "pair"),
-            stats.algorithm,
-            count(stats.groups.unwrap_or(0), "group"),
-        ));
+        let groups = stats.groups.map(|groups| format!(", {}", count(groups, "group"))).unwrap_or_default();
+        lines.push(format!("{} by {}{groups}", count(stats.pairs, "pair"), stats.algorithm));
         let kept = stats.kept.unwrap_or(0);
         lines.push(format!("{} kept, {} removed", count(kept, "record"), collection.left.len() as u64 - kept));
         lines

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use twinset::{
-    JoinOptions, Joined, Pair, Records, Threshold, TokenOptions, dedup_joined, found_by_agreement, found_by_labels,
-    label_length, synopsis_size,
+    JoinOptions, Joined, LabelOptions, Pair, Records, Threshold, TokenOptions, dedup_joined, found_by_agreement,
+    found_by_labels, label_length, synopsis_size, trees_for,
 };
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, check_outputs};
@@ -36,7 +36,7 @@ const EXAMPLES: &str = "Examples:
   How many pairs are there at each threshold, and what do they look like?
     twinset tune docs.jsonl --report tune.html
   Which threshold finds the pairs that are known?
-    twinset tune dblp.csv acm.csv --text title --truth matches.csv
+    twinset tune dblp.csv acm.csv --text title --truth matches.csv --best
   What do 90 of 100 equal entries of a sketch promise?
     twinset tune curve --permutations 100 --agree 90
   How large must a synopsis be?
@@ -59,7 +59,7 @@ struct Thresholds {
     input: Option<PathBuf>,
     /// Another collection, to be joined with the first
     right: Option<PathBuf>,
-    /// The laxest threshold that is looked at
+    /// The lowest threshold to report
     #[arg(long, short, value_name = "T", default_value = "1/2")]
     threshold: Threshold,
     /// jaccard, cosine, dice or containment
@@ -68,6 +68,9 @@ struct Thresholds {
     /// True pairs: two columns of ids; adds precision and recall
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    /// Count the pairs of `join --best`: each record in at most one, the most similar first
+    #[arg(long)]
+    best: bool,
     /// Write a page with the curve, and a pair of each step
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     report: Option<PathBuf>,
@@ -99,7 +102,7 @@ impl Thresholds {
             let reason = "tune looks at similarities between 0 and 1: jaccard, cosine, dice or containment";
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
         }
-        let join = JoinOptions { measure: self.measure, ..JoinOptions::at(self.threshold) };
+        let join = JoinOptions { measure: self.measure, best: self.best, ..JoinOptions::at(self.threshold) };
         twinset::Bounds::new(join.measure, self.threshold, twinset::Collections::One)?;
         let session = self.session.begin();
         let paths = || self.input.iter().chain(&self.right);
@@ -124,7 +127,8 @@ impl Thresholds {
         let mut steps = self.steps();
         let mut samples: Vec<Option<Pair>> = vec![None; steps.len()];
         let last = steps.len() - 1;
-        for pair in self.pairs(&joined)? {
+        // Pairs are chosen from the best on, so those above a higher threshold are chosen at that one, too.
+        for pair in self.pairs(&joined, &join)? {
             let pair = pair?;
             // The strictest step that it reaches.
             let at = steps.partition_point(|step| !self.measure.reaches(pair.value, step.threshold)).min(last);
@@ -143,7 +147,7 @@ impl Thresholds {
                 steps[at].true_pairs += steps[at - 1].true_pairs;
             }
         }
-        let (pairs, stats) = (joined.len(), joined.stats.clone());
+        let (pairs, stats) = (steps[last].pairs, joined.stats.clone());
         if collection.right.is_none() {
             let deduped =
                 dedup_joined(joined, collection.input(), Records::default(), &join, &Default::default(), &run)?;
@@ -159,18 +163,32 @@ impl Thresholds {
         }
         let records = count(collection.left.len() as u64, "record");
         let mut lines = vec![format!("{records}, {} at {} or more", count(pairs, "pair"), self.threshold)];
+        if let Some(truth) = &truth {
+            let f1 = |step: &Step| step.quality(truth.len())[2];
+            // Of equal ones the highest threshold, which comes first.
+            let best = steps.iter().rev().max_by(|a, b| f1(a).total_cmp(&f1(b)));
+            lines.extend(best.map(|step| format!("F1 is highest at --threshold {}: {:.3}", step.threshold, f1(step))));
+        }
         lines.extend(notes(&self.read, &self.tokens, self.measure, &collection, &stats));
         session.summarize(&lines);
         Ok(())
     }
 
     /// All pairs; of the two rows that containment can have for two records of one collection, the better one.
-    fn pairs<'a>(&self, joined: &'a Joined) -> anyhow::Result<Box<dyn Iterator<Item = twinset::Result<Pair>> + 'a>> {
+    fn pairs<'a>(
+        &self,
+        joined: &'a Joined,
+        join: &JoinOptions,
+    ) -> anyhow::Result<Box<dyn Iterator<Item = twinset::Result<Pair>> + 'a>> {
+        let pairs: Box<dyn Iterator<Item = twinset::Result<Pair>> + 'a> = match joined.selected(join)? {
+            Some(selected) => Box::new(selected.into_iter().map(Ok)),
+            None => joined.iter(),
+        };
         if self.measure != twinset::Measure::Containment || self.right.is_some() {
-            return Ok(joined.iter());
+            return Ok(pairs);
         }
         let mut best: BTreeMap<(u32, u32), Pair> = BTreeMap::new();
-        for pair in joined.iter() {
+        for pair in pairs {
             let pair = pair?;
             let own = best.entry(ordered(&pair, false)).or_insert(pair);
             if pair.value > own.value {
@@ -383,17 +401,29 @@ impl Curve {
                 (title, points)
             }
             (None, Some(trees), Some(bits)) => {
-                if trees == 0 || bits == 0 || !(self.probability > 0.0 && self.probability < 1.0) {
-                    return Err(usage("trees and bits are at least 1, and a probability lies between 0 and 1"));
+                LabelOptions { trees, bits }.check()?;
+                if !(self.probability > 0.0 && self.probability < 1.0) {
+                    return Err(usage("a probability lies between 0 and 1"));
                 }
-                let columns = [("threshold", Kind::Real), ("compared_bits", Kind::Whole), ("found", Kind::Real)];
+                let columns = [
+                    ("threshold", Kind::Real),
+                    ("compared_bits", Kind::Whole),
+                    ("found", Kind::Real),
+                    ("trees_needed", Kind::Whole),
+                ];
                 let mut table = Table::create(output, format, columns)?;
                 let mut points = Vec::new();
                 for threshold in similarities {
                     let length = label_length(threshold, self.probability, trees, bits);
-                    let found = if length == 0 { 1.0 } else { found_by_labels(threshold, trees, length) };
-                    table.row(&[Value::Real(threshold), Value::Whole(u64::from(length)), Value::Real(found)])?;
-                    points.push((threshold, found));
+                    // Nothing is found where an index refuses the query: it has too few trees for the promise.
+                    let found = (length > 0).then(|| found_by_labels(threshold, trees, length));
+                    table.row(&[
+                        Value::Real(threshold),
+                        Value::Whole(u64::from(length)),
+                        Value::Real(found.unwrap_or(f64::NAN)),
+                        Value::Whole(u64::from(trees_for(threshold, self.probability))),
+                    ])?;
+                    points.extend(found.map(|found| (threshold, found)));
                 }
                 table.finish()?;
                 (format!("{trees} trees of {bits} bits, promised {}", self.probability), points)
@@ -401,7 +431,10 @@ impl Curve {
             _ => return Err(usage("which curve? Say --agree A for sketches, or --trees N --bits N for labels")),
         };
         let Some(path) = &self.report else { return Ok(()) };
-        let points: Vec<(f64, f64)> = points.into_iter().step_by(5).collect();
+        let points: Vec<(f64, f64)> = points
+            .into_iter()
+            .filter(|&(similarity, _)| ((similarity * 100.0).round() as u32).is_multiple_of(5))
+            .collect();
         let chart = Chart {
             title: title.clone(),
             x: "similarity",

@@ -90,6 +90,44 @@ fn what_another_collection_has_is_dropped_first() {
     assert_eq!(folder.stdout("dedup new.txt --against old.txt --threshold 0.6"), "b c d e\n");
 }
 
+/// The input is not compared with itself: equal records stay, in all formats of what is told about them.
+#[test]
+fn against_only_drops_what_another_collection_has_and_nothing_else() {
+    let folder = Folder::with(&[
+        ("new.txt", b"a b c d\na b c e\nx y z\nx y z\n\n\nq r\n"),
+        ("old.txt", b"k l\na b c d\n\na b c d\n"),
+    ]);
+    for settings in [
+        "--threshold 0.6",
+        "--measure edit --threshold 1",
+        "--measure overlap --threshold 3",
+        "--threshold 0.6 --method sketch --agree 50",
+        "--threshold 0.6 --memory 1G",
+    ] {
+        let dedup = format!("dedup new.txt --against old.txt --against-only {settings}");
+        let output = folder.run(&format!("{dedup} --output k.txt --groups g.csv --report r.html --stats s.json"));
+        let summary = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{settings}: {summary}");
+        // An overlap of three tokens is one with itself, too, so that more could go; but nothing does.
+        assert_eq!(folder.read("k.txt"), "x y z\nx y z\n\n\nq r\n", "{settings}");
+        assert!(summary.contains("2 records near one of the 4 records of old.txt"), "{settings}: {summary}");
+        assert!(summary.contains("5 records kept, 2 removed"), "{settings}: {summary}");
+        let groups = folder.read("g.csv");
+        let groups: Vec<[&str; 3]> =
+            groups.lines().skip(1).map(|row| row.split(',').take(3).collect::<Vec<_>>().try_into().unwrap()).collect();
+        let expected = [["1", "1", "2"], ["2", "1", "2"], ["3", "2", "3"], ["4", "3", "4"], ["5", "4", "5"]];
+        assert_eq!(groups[..5], expected, "{settings}");
+        let stats: serde_json::Value = serde_json::from_str(&folder.read("s.json")).unwrap();
+        assert_eq!((&stats["records"], &stats["kept"]), (&7.into(), &5.into()), "{settings}");
+    }
+    for refused in [
+        "dedup new.txt --against-only --threshold 0.6",
+        "dedup new.txt --against old.txt --against-only --threshold 0.6 --keep longest",
+    ] {
+        assert_eq!(folder.run(refused).status.code(), Some(2), "{refused}");
+    }
+}
+
 #[test]
 fn memory_and_threads_change_no_byte() {
     let folder = Folder::with(&[]);

@@ -44,6 +44,63 @@ fn two_collections_are_tuned_with_their_truth() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("row 2: there is no record `7`"));
 }
 
+/// One-to-one links are tuned as one-to-one links: the figures are those of `join --best` at each threshold.
+#[test]
+fn best_pairs_are_tuned_as_they_are_joined() {
+    let folder = Folder::with(&[]);
+    folder.stdout("generate --records 600 --seed 4 --words 8 --vocabulary 60 --duplicates 0.5 --edits 0.2 --output d.csv --truth t.csv");
+    let docs = folder.read("d.csv");
+    let lines: Vec<&str> = docs.lines().collect();
+    std::fs::write(folder.path("a.csv"), format!("{}\n{}\n", lines[0], lines[1..301].join("\n"))).unwrap();
+    std::fs::write(folder.path("b.csv"), format!("{}\n{}\n", lines[0], lines[301..].join("\n"))).unwrap();
+    let is_left = |id: &str| id.parse::<u32>().unwrap() <= 300;
+    let truth: std::collections::BTreeSet<String> = folder
+        .read("t.csv")
+        .lines()
+        .skip(1)
+        .filter_map(|row| {
+            let (a, b) = row.split_once(',').unwrap();
+            match (is_left(a), is_left(b)) {
+                (true, false) => Some(row.to_owned()),
+                (false, true) => Some(format!("{b},{a}")),
+                _ => None,
+            }
+        })
+        .collect();
+    assert!(truth.len() > 20, "{}", truth.len());
+    let known = format!("left,right\n{}\n", truth.iter().cloned().collect::<Vec<_>>().join("\n"));
+    std::fs::write(folder.path("known.csv"), known).unwrap();
+    let mut differs = false;
+    for (files, truth_file) in [("a.csv b.csv", "known.csv"), ("d.csv", "t.csv")] {
+        let output = folder.run(&format!("tune {files} --threshold 0.3 --truth {truth_file} --best"));
+        let table = String::from_utf8(output.stdout).unwrap();
+        let all = folder.stdout(&format!("tune {files} --threshold 0.3 --truth {truth_file}"));
+        let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+        let column = |name: &str| header.iter().position(|own| *own == name).unwrap();
+        let truth: std::collections::BTreeSet<String> =
+            folder.read(truth_file).lines().skip(1).map(str::to_owned).collect();
+        let mut best = (0.0, String::new());
+        for (row, of_all) in table.lines().zip(all.lines()).skip(1) {
+            let cells: Vec<&str> = row.split(',').collect();
+            let joined = folder.stdout(&format!("join {files} --threshold {} --best", cells[0]));
+            let pairs: Vec<String> =
+                joined.lines().skip(1).map(|pair| pair.rsplit_once(',').unwrap().0.to_owned()).collect();
+            assert_eq!(cells[1], pairs.len().to_string(), "{files}: {row}");
+            let hits = pairs.iter().filter(|pair| truth.contains(*pair)).count() as f64;
+            let precision: f64 = cells[column("precision")].parse().unwrap();
+            assert!(pairs.is_empty() || (precision - hits / pairs.len() as f64).abs() < 1e-12, "{files}: {row}");
+            let f1: f64 = cells[column("f1")].parse().unwrap();
+            if f1 > best.0 {
+                best = (f1, cells[0].to_owned());
+            }
+            differs |= row != of_all;
+        }
+        let summary = String::from_utf8(output.stderr).unwrap();
+        assert!(summary.contains(&format!("F1 is highest at --threshold {}: {:.3}", best.1, best.0)), "{summary}");
+    }
+    assert!(differs, "some record has two partners");
+}
+
 #[test]
 fn settings_say_what_they_promise() {
     let folder = Folder::with(&[]);
@@ -57,8 +114,23 @@ fn settings_say_what_they_promise() {
     let labels = folder.stdout("tune curve --trees 20 --bits 50 --probability 0.9");
     for row in labels.lines().skip(1) {
         let cells: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
-        assert!(cells[1] == 0.0 || cells[2] >= 0.9, "{row}");
+        assert!(cells[1] >= 1.0 && cells[2] >= 0.9 && cells[3] <= 20.0, "{row}");
     }
+    // What an index refuses is not said to be found.
+    folder.stdout("index create few --trees 2 --bits 50");
+    let few = folder.stdout("tune curve --trees 2 --bits 50 --probability 0.99");
+    assert!(few.starts_with("threshold,compared_bits,found,trees_needed\n"), "{few}");
+    let mut refused = 0;
+    for row in few.lines().skip(2) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let query = folder.run(&format!("index query few --probability 0.99 --like x --threshold {}", cells[0]));
+        assert_eq!(query.status.success(), !cells[2].is_empty(), "{row}");
+        assert_eq!(cells[3].parse::<u32>().unwrap() <= 2, query.status.success(), "{row}");
+        assert_eq!(cells[1] == "0", !query.status.success(), "{row}");
+        refused += u32::from(!query.status.success());
+    }
+    assert!((20..90).contains(&refused), "{refused}");
+    assert!(!folder.run("tune curve --trees 2 --bits 65").status.success());
     assert_eq!(
         folder.stdout("tune size --error 0.05 --confidence 0.9 --threshold 0.8"),
         "error,confidence,threshold,size\n0.05,0.9,0.8,1000\n"

@@ -17,7 +17,8 @@ pub use explain::{Explained, explain};
 pub use join::{Algorithm, Estimating, Input, JoinOptions, Joined, Labelling, Links, ValuedPairs};
 pub use model::*;
 pub use pipeline::{
-    Deduped, Records, count, count_estimates, dedup, dedup_joined, join, join_within, nearest, tokenize, verify,
+    Deduped, Records, count, count_estimates, dedup, dedup_joined, join, join_within, keep_all, nearest, tokenize,
+    verify,
 };
 pub use shuffle::{Candidates, Card, Meeting, SetName, Shuffle, Tally, TokenOrder};
 pub use sketch::{

@@ -205,15 +205,30 @@ pub fn verify(joined: &Joined, input: Input<'_>, options: &JoinOptions, run: &Ru
     joined.verified(input, &bounds, options.measure, run)
 }
 
+/// Keeps every record, as if no two were near each other.
+pub fn keep_all(input: Input<'_>, records: Records<'_>, measure: Measure) -> Result<Deduped> {
+    let count = records.copies.map_or(input.len(), <[u32]>::len) as u32;
+    let original = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
+    let values = (0..count).map(|record| input.value(measure, original(record), original(record)));
+    let stats = Stats { records: u64::from(count), kept: Some(u64::from(count)), ..Stats::default() };
+    Ok(Deduped {
+        representatives: (0..count).collect(),
+        values: values.collect::<Result<_>>()?,
+        links: Links::none(measure, count as usize),
+        stats,
+    })
+}
+
 /// For each left record its most similar right one within the threshold, ties by their `places`, or in
-/// input order. Of the two directions of containment either will do, and the larger value counts.
+/// input order; and the statistics of the join. Of the two directions of containment either will do, and the larger value
+/// counts.
 pub fn nearest(
     input: Input<'_>,
     classes: Option<&[u32]>,
     places: Option<&[u32]>,
     options: &JoinOptions,
     run: &Run,
-) -> Result<Vec<Option<Pair>>> {
+) -> Result<(Vec<Option<Pair>>, Stats)> {
     let place = |right: u32| places.map_or(right, |places| places[right as usize]);
     let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, Collections::One)?;
     let mut joined = run.install(|| join_exactly(input, &bounds, options, Wanted::All, run))??;
@@ -241,7 +256,7 @@ pub fn nearest(
             *best = Some(pair);
         }
     }
-    Ok(nearest)
+    Ok((nearest, joined.stats))
 }
 
 /// Thresholds from strict to lax, the last of which lets every pair pass that shares anything.

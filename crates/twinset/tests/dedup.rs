@@ -194,7 +194,7 @@ proptest! {
             }
         }
         let sign = if options.measure.is_distance() { 1.0 } else { -1.0 };
-        for (record, found) in nearest(Input::Sets(&sets), None, None, &options, &Run::default()).unwrap().into_iter().enumerate() {
+        for (record, found) in nearest(Input::Sets(&sets), None, None, &options, &Run::default()).unwrap().0.into_iter().enumerate() {
             let mut own: Vec<_> = all.iter().filter(|pair| pair.left as usize == record).copied().collect();
             own.sort_by(|a, b| (sign * a.value).total_cmp(&(sign * b.value)).then(a.right.cmp(&b.right)));
             prop_assert_eq!(found, own.first().copied());

@@ -28,7 +28,8 @@ pub enum Kind {
 pub enum Value<'a> {
     /// Text.
     Text(&'a str),
-    /// A real number; it is written as the shortest decimal that means the same 64-bit float.
+    /// A real number; it is written as the shortest decimal that means the same 64-bit float. NaN stands for a missing
+    /// value: an empty cell of csv, a null of jsonl.
     Real(f64),
     /// A whole number.
     Whole(u64),
@@ -109,6 +110,7 @@ impl Table {
                 for value in values {
                     let written = match value {
                         Value::Text(text) => writer.write_field(text),
+                        Value::Real(number) if number.is_nan() => writer.write_field(""),
                         Value::Real(number) => writer.write_field(number.to_string()),
                         Value::Whole(number) => writer.write_field(number.to_string()),
                     };

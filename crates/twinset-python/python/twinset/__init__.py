@@ -126,6 +126,8 @@ def dedup(
     >>> dedup(["one two three", "four"], against=["one two three"], threshold=0.8).kept.to_pydict()
     {'text': ['four']}
 
+    With `against_only=True` only these go, and `data` is not compared with itself.
+
     Those of files are written to a file: `dedup("docs.jsonl", threshold=0.8, output="kept.jsonl")`, and those that were left out to
     the one that `removed=` names.
     """

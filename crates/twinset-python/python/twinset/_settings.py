@@ -32,7 +32,19 @@ class TokenSettings(TypedDict, total=False):
     reduce: str
 
 
-class ReadSettings(TypedDict, total=False):
+class RdfSettings(TypedDict, total=False):
+    """How RDF becomes records."""
+
+    resources: str
+    ignore_predicate: str | list[str]
+    map: Path
+    blank_nodes: Literal["structure", "id"]
+    depth: int
+    literals: str
+    allow_entities: bool
+
+
+class ReadSettings(RdfSettings, total=False):
     """Which fields are compared; how files are read."""
 
     text: str | list[str]
@@ -45,13 +57,6 @@ class ReadSettings(TypedDict, total=False):
     max_record: str
     max_unpacked: str
     limit: str | list[str]
-    resources: str
-    ignore_predicate: str | list[str]
-    map: Path
-    blank_nodes: Literal["structure", "id"]
-    depth: int
-    literals: str
-    allow_entities: bool
 
 
 class RecordSettings(ReadSettings, total=False):
@@ -107,6 +112,7 @@ class DedupSettings(PairSettings, MethodSettings, TokenSettings, RecordSettings,
 
     keep: str
     link: Literal["any", "representative"]
+    against_only: bool
     same: str
     sketches: Path
     output: Path
@@ -125,6 +131,7 @@ class TuneSettings(TokenSettings, RecordSettings, TableSettings, RunSettings, to
 
     threshold: Number
     measure: Measure
+    best: bool
     report: Path
 
 
@@ -168,7 +175,7 @@ class ProfileSettings(TokenSettings, TableSettings, RunSettings, total=False):
     since: Path
 
 
-class CreateSettings(TokenSettings, RunSettings, total=False):
+class CreateSettings(TokenSettings, RdfSettings, RunSettings, total=False):
     """Of `Index.create`."""
 
     seed: int

@@ -74,6 +74,12 @@ impl Links {
         Ok(Self { nodes, weights, twins, starts, neighbours, values, measure })
     }
 
+    /// No link between any of so many records.
+    pub(crate) fn none(measure: Measure, records: usize) -> Self {
+        let (nodes, twins, starts) = ((0..records as u32).collect(), vec![None; records], vec![0; records + 1]);
+        Self { nodes, weights: vec![1; records], twins, starts, neighbours: Vec::new(), values: Vec::new(), measure }
+    }
+
     /// The links of records that are copies of those joined: for each of them, which one it is a copy of.
     pub(crate) fn of_copies(self, copies: &[u32]) -> Self {
         let nodes: Vec<u32> = copies.iter().map(|&original| self.nodes[original as usize]).collect();
