@@ -71,6 +71,36 @@ fn articles_are_compared_and_files_are_copied() {
 }
 
 #[test]
+fn short_pages_of_a_site_are_not_taken_for_their_footer() {
+    let footer =
+        "<p>All rights reserved by the authors of this manual, which was built with a generator of documentation, \
+                  and may be copied under the terms of its license, a copy of which is part of it.</p>"
+            .repeat(3);
+    let texts =
+        ["Install it with a package manager.", "Report a bug.", "Glossary of terms, A to Z.", "See also the tutorial."];
+    for (before, after) in [
+        ("<main><article>", "</article></main><footer>"),
+        // As Sphinx builds them.
+        (
+            "<div class=related role=navigation><ul><li><a href=/>index</a></ul></div><div class=body role=main><section>",
+            "</section></div><div class=footer role=contentinfo>",
+        ),
+    ] {
+        let page = |(number, text): (usize, &&str)| {
+            let body = format!("{before}<h1>Page {number}</h1><p>{text}</p>{after}{footer}");
+            (format!("manual/{number}.html"), format!("<html><head><title>Manual</title></head><body>{body}"))
+        };
+        let pages: Vec<(String, String)> = texts.iter().enumerate().map(page).collect();
+        let files: Vec<(&str, &[u8])> = pages.iter().map(|(name, html)| (name.as_str(), html.as_bytes())).collect();
+        let folder = Folder::with(&files);
+        folder.stdout("dedup manual --threshold 0.8 --output kept --removed gone");
+        assert_eq!(std::fs::read_dir(folder.path("kept")).unwrap().count(), pages.len(), "{before}");
+        // Their whole texts are nearly the same.
+        assert_eq!(folder.stdout("join manual --threshold 0.8 --count --page text"), "6\n", "{before}");
+    }
+}
+
+#[test]
 fn hostile_pages_are_rejected_in_time() {
     let deep = format!("<html><body>{}text", "<div>".repeat(300_000));
     let attribute = format!("<p class='{}'>text</p>", "x".repeat(3 << 20));
