@@ -89,6 +89,30 @@ fn the_api_takes_articles_and_answers() {
 }
 
 #[test]
+fn a_damaged_label_index_is_made_again_at_the_start() {
+    let folder = Folder::with(&[("none.jsonl", b"")]);
+    let id = {
+        let service = Asking::start(&folder, "--data news");
+        service.post("https://b.example/1", "All ashore", TEXT);
+        service.post("https://a.example/1", "Ferry aground", TEXT)
+    };
+    let similar = |service: &Asking| service.get(&format!("/api/articles/{id}/similar?min_sim=0.6")).1;
+    let expected = similar(&Asking::start(&folder, "--data news"));
+    assert_eq!(expected.as_array().map(Vec::len), Some(1), "{expected}");
+    let labels = folder.path("news/labels/labels.sqlite");
+    let start = "serve --data news --import none.jsonl --import-only";
+    // One that ends as it should leaves everything in this file.
+    assert!(!String::from_utf8(folder.run(start).stderr).unwrap().contains("made again"));
+    let mut bytes = std::fs::read(&labels).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    std::fs::write(&labels, &bytes).unwrap();
+    let output = folder.run(start);
+    let log = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && log.contains("is made again from the articles"), "{log}");
+    assert_eq!(similar(&Asking::start(&folder, "--data news")), expected);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_in_json() {
     let folder = Folder::with(&[]);
     let service = Asking::start(&folder, "--data news");

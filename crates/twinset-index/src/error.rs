@@ -15,6 +15,16 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// Its files, or its tables, are damaged, or of another version.
+    #[error("{index}: {reason}; {remedy}")]
+    Damaged {
+        /// The path or address, without a password.
+        index: String,
+        /// What is wrong.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
     /// The user asked for something that makes no sense.
     #[error("{0}")]
     Usage(String),
@@ -26,6 +36,10 @@ pub enum Error {
 impl Error {
     pub(crate) fn index(index: &str, reason: impl std::fmt::Display) -> Self {
         Self::Index { index: index.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn damaged(index: &str, reason: impl std::fmt::Display, remedy: &str) -> Self {
+        Self::Damaged { index: index.to_owned(), reason: reason.to_string(), remedy: remedy.to_owned() }
     }
 
     /// A change was made, and may not survive a power failure.

@@ -92,15 +92,14 @@ impl Settings {
             version: u32,
         }
         let broken = |error: &dyn fmt::Display| {
-            Error::index(index, format!("its settings cannot be read ({error}); restore it from a copy"))
+            Error::damaged(index, format!("its settings cannot be read ({error})"), "restore it from a copy")
         };
         let mut value: Value = serde_json::from_str(json).map_err(|error| broken(&error))?;
         let Version { version } = Version::deserialize(&value).map_err(|error| broken(&error))?;
         if version > VERSION {
-            let reason = format!(
-                "it was written by a newer version of twinset (format {version}, and {VERSION} is known here); install that"
-            );
-            return Err(Error::index(index, reason));
+            let reason =
+                format!("it was written by a newer version of twinset (format {version}, and {VERSION} is known here)");
+            return Err(Error::damaged(index, reason, "install that"));
         }
         let checksum = value.as_object_mut().and_then(|fields| fields.remove(CHECKSUM));
         let settings: Self = serde_json::from_value(value).map_err(|error| broken(&error))?;

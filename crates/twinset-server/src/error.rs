@@ -31,12 +31,26 @@ pub enum Error {
     Usage(String),
     /// The label index refused.
     #[error(transparent)]
-    Index(#[from] twinset_index::Error),
+    Index(twinset_index::Error),
 }
 
 impl Error {
     pub(crate) fn storage(place: &str, reason: impl std::fmt::Display) -> Self {
         Self::Storage { place: place.to_owned(), reason: reason.to_string() }
+    }
+}
+
+impl From<twinset_index::Error> for Error {
+    fn from(error: twinset_index::Error) -> Self {
+        match error {
+            // What to do about an index is something else here, as it can be made again.
+            twinset_index::Error::Damaged { index, reason, .. } => {
+                let remedy = "start the service again, which makes it again from the articles; \
+                              if --index names it, remove it first, or name another";
+                Self::storage("the label index", format!("{index}: {reason}; {remedy}"))
+            }
+            error => Self::Index(error),
+        }
     }
 }
 

@@ -6,9 +6,9 @@ use twinset_io::Limits;
 use twinset_io::write::create_folder;
 
 use crate::compared::{Compare, Comparer};
-use crate::labels::Labels;
+use crate::labels::{Labels, MadeWith};
 use crate::options::ServeOptions;
-use crate::store::Store;
+use crate::store::{Reading, Store};
 use crate::text::TextIndex;
 use crate::{Error, Result};
 
@@ -23,7 +23,9 @@ pub(crate) struct Kept {
 
 /// The setting that names the label index that has heard of everything.
 const LABELLED: &str = "labelled";
-/// The setting that holds the seed of the label index, for one that is made again.
+/// The setting that holds what the label index is made with.
+const MADE_WITH: &str = "labels";
+/// The setting that held the seed of the label index alone, in folders of earlier versions.
 const SEED: &str = "seed";
 
 impl Kept {
@@ -49,10 +51,14 @@ impl Kept {
             );
             return Err(Error::Usage(reason));
         }
-        let seed = store.read(|reading| reading.setting(SEED))?.map_or(Ok(0), |seed| seed.parse());
-        let seed = seed.map_err(|_| Error::storage(&name, "its seed is no number; restore a backup"))?;
-        let labels = Labels::open(options, options.seed.unwrap_or(seed), &folder.join("labels"))?;
-        let (text, comparer) = (TextIndex::open(&folder.join("text"))?, Comparer::new(compare, labels.seed)?);
+        let mut made_with = store.read(made_with)?.ok_or_else(|| {
+            Error::storage(&name, "what its label index was made with cannot be read; restore a backup")
+        })?;
+        made_with.seed = options.seed.unwrap_or(made_with.seed);
+        // It comes first, as it has the lock: nobody else uses the label index then, which may have to be made again.
+        let text = TextIndex::open(&folder.join("text"))?;
+        let labels = Labels::open(options, made_with, &folder.join("labels"))?;
+        let comparer = Comparer::new(compare, labels.made_with.seed)?;
         let kept = Self { store, labels, text, comparer, limits: options.limits.clone() };
         if kept.text.last_change() > kept.store.read(|reading| reading.last_change())? {
             let reason = "the indexes know more than the articles, which were restored from a backup; \
@@ -66,10 +72,23 @@ impl Kept {
             kept.store.write(|writing| writing.unset(LABELLED))?;
         }
         kept.catch_up()?;
+        if !kept.labels.has_all(kept.store.read(|reading| reading.count())?)? {
+            kept.catch_up()?;
+        }
+        let made_with = serde_json::to_string(&kept.labels.made_with).expect("settings can be written as JSON");
         kept.store.write(|writing| {
-            writing.set(SEED, &kept.labels.seed.to_string())?;
+            writing.set(MADE_WITH, &made_with)?;
             writing.set(LABELLED, &name)
         })?;
         Ok(kept)
     }
+}
+
+/// What the label index is made with; `None` if that makes no sense.
+fn made_with(reading: &Reading<'_>) -> Result<Option<MadeWith>> {
+    if let Some(json) = reading.setting(MADE_WITH)? {
+        return Ok(serde_json::from_str(&json).ok());
+    }
+    let seed = reading.setting(SEED)?.map_or(Some(0), |seed| seed.parse().ok());
+    Ok(seed.map(|seed| MadeWith { seed, ..MadeWith::default() }))
 }

@@ -1,9 +1,10 @@
 //! The label index of the service: which articles are alike, asked on many threads, changed on one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::{Deserialize, Serialize};
 use twinset::{LabelOptions, Labeler, Threshold, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::{Hit, LabelIndex, Labelled, Query};
@@ -20,12 +21,28 @@ pub(crate) fn kept_query() -> Query {
 /// labels lead to far fewer articles that have to be compared and are not alike.
 const LABELS: LabelOptions = LabelOptions { trees: 40, bits: 50 };
 
+/// What a label index is made with. It is kept with the articles, for one that is made again.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct MadeWith {
+    #[serde(flatten)]
+    pub(crate) labels: LabelOptions,
+    /// The seed of labels and of the hashes of terms.
+    pub(crate) seed: u64,
+}
+
+impl Default for MadeWith {
+    fn default() -> Self {
+        Self { labels: LABELS, seed: 0 }
+    }
+}
+
 /// Connections to one label index.
 pub(crate) struct Labels {
     address: String,
+    /// The service's own folder, if it lies there.
+    folder: Option<PathBuf>,
     labeler: Labeler,
-    /// The seed of its labels and of the hashes of terms.
-    pub(crate) seed: u64,
+    pub(crate) made_with: MadeWith,
     /// Its address, without a password.
     pub(crate) name: String,
     /// `None` after a failure, as the connection may be lost.
@@ -36,8 +53,10 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Opens the index at an address, or in the service's own folder; makes one with a seed where there is none.
-    pub(crate) fn open(options: &ServeOptions, seed: u64, folder: &Path) -> Result<Self> {
+    /// Opens the index at an address, or in the service's own folder; makes one where there is none, and where that of its own folder
+    /// is damaged: it follows from the articles.
+    pub(crate) fn open(options: &ServeOptions, made_with: MadeWith, folder: &Path) -> Result<Self> {
+        let own = options.index.is_none().then_some(folder);
         let address = match &options.index {
             Some(address) => address.clone(),
             None => folder
@@ -49,15 +68,24 @@ impl Labels {
             trees: options.trees.unwrap_or(made.trees),
             bits: options.bits.unwrap_or(made.bits),
         };
-        let (writer, is_new) = match LabelIndex::open(&address) {
-            Ok(index) => (index, false),
-            Err(error) => {
-                match LabelIndex::create(&address, &Settings::of_labels(or(LABELS), TokenOptions::default(), seed)) {
-                    Ok(index) => (index, true),
-                    // What is there already, and cannot be opened, is the reason that counts.
-                    Err(_) => return Err(error.into()),
-                }
+        let settings = Settings::of_labels(or(made_with.labels), TokenOptions::default(), made_with.seed);
+        let opened = LabelIndex::open(&address).and_then(|mut index| {
+            // Who keeps an index elsewhere looks after it.
+            let damages = if own.is_some() { index.quick_damages()? } else { Vec::new() };
+            let (name, reason) = (index.name().to_owned(), damages.join("; "));
+            let damaged = twinset_index::Error::Damaged { index: name, reason, remedy: String::new() };
+            if damages.is_empty() { Ok(index) } else { Err(damaged) }
+        });
+        let (writer, is_new) = match (opened, own) {
+            (Ok(index), _) => (index, false),
+            (Err(twinset_index::Error::Damaged { reason, .. }), Some(folder)) => {
+                (remade(&address, folder, &settings, &reason)?, true)
             }
+            (Err(error), _) => match LabelIndex::create(&address, &settings) {
+                Ok(index) => (index, true),
+                // What is there already, and cannot be opened, is the reason that counts.
+                Err(_) => return Err(error.into()),
+            },
         };
         let made = writer.settings().labels();
         if or(made) != made {
@@ -81,8 +109,9 @@ impl Labels {
         let name = writer.name().to_owned();
         Ok(Self {
             address,
+            folder: own.map(Path::to_owned),
             labeler,
-            seed,
+            made_with: MadeWith { labels: made, seed },
             name,
             writer: Mutex::new(Some(writer)),
             readers: Mutex::default(),
@@ -103,6 +132,28 @@ impl Labels {
     /// From now on it has heard of everything.
     pub(crate) fn settle(&self) {
         self.is_new.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether it has all articles; so many there are. If not, it is to hear of everything again, in its own folder as a new index.
+    pub(crate) fn has_all(&self, articles: u64) -> Result<bool> {
+        let labelled = self.write(|index| Ok(index.len()?))?;
+        let Some(folder) = &self.folder else {
+            // Those that are gone do no harm.
+            if labelled < articles {
+                self.unsettle();
+            }
+            return Ok(labelled >= articles);
+        };
+        if labelled == articles {
+            return Ok(true);
+        }
+        let reason = format!("it has {labelled} articles, and there are {articles}");
+        let settings = Settings::of_labels(self.made_with.labels, TokenOptions::default(), self.made_with.seed);
+        let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        drop(writer.take());
+        *writer = Some(remade(&self.address, folder, &settings, &reason)?);
+        self.unsettle();
+        Ok(false)
     }
 
     /// An article with its labels. It can be made on any thread.
@@ -165,6 +216,17 @@ impl Labels {
         self.readers.lock().expect("no reader panics with the list").push(index);
         Ok(result)
     }
+}
+
+/// Makes an empty index in place of one that cannot be used.
+fn remade(address: &str, folder: &Path, settings: &Settings, reason: &str) -> Result<LabelIndex> {
+    tracing::warn!(reason, "the label index cannot be used, and is made again from the articles");
+    std::fs::remove_dir_all(folder).map_err(|error| {
+        let reason =
+            format!("it is damaged, and cannot be removed ({error}); see to the permissions of {}", folder.display());
+        Error::storage("the label index", reason)
+    })?;
+    Ok(LabelIndex::create(address, settings)?)
 }
 
 fn numbered(hits: Vec<Hit>) -> Vec<(i64, f64)> {

@@ -240,6 +240,90 @@ fn a_label_index_that_was_not_finished_is_told_everything_again() {
     assert_eq!(stories(&news, "lighthouse"), [[one, two]]);
 }
 
+/// The files of a folder, without those in folders.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
+}
+
+#[test]
+fn a_damaged_label_index_is_made_again() {
+    let folder = TempDir::new().unwrap();
+    let options = ServeOptions { trees: Some(50), seed: Some(7), ..ServeOptions::default() };
+    let news = News::open(folder.path(), &options).unwrap();
+    show_demo(&news).unwrap();
+    drop(news);
+    let labels = folder.path().join("labels");
+    let whole: Vec<_> = files(&labels).into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect();
+    let ask = |news: &News| {
+        let wide = Asked::new(Some("0.5".parse().unwrap()), Some(0.99)).unwrap();
+        let ids = (1..=news.count().unwrap() as i64).filter(|&id| news.article(id).is_ok());
+        let similar =
+            ids.map(|id| news.similar_to(id, wide).unwrap().iter().map(|one| one.article.id).collect::<Vec<_>>());
+        (stories(news, ""), stories_at(news, "", Some("0.6")), similar.collect::<Vec<_>>())
+    };
+    let expected = ask(&open(folder.path()));
+    assert!(expected.2.iter().any(|similar| similar.len() > 3));
+    let sqlite = labels.join("labels.sqlite");
+    let content = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = std::fs::read(&sqlite).unwrap();
+        change(&mut bytes);
+        std::fs::write(&sqlite, bytes).unwrap();
+    };
+    let statement = |sql: &str| _ = rusqlite::Connection::open(&sqlite).unwrap().execute(sql, []).unwrap();
+    let middle = std::fs::metadata(&sqlite).unwrap().len() as usize / 2;
+    let damages: [(&str, &dyn Fn()); 12] = [
+        ("empty", &|| content(&|bytes| bytes.clear())),
+        ("cut in the header", &|| content(&|bytes| bytes.truncate(50))),
+        ("cut in the middle", &|| content(&|bytes| bytes.truncate(middle))),
+        ("another file", &|| content(&|bytes| *bytes = b"no database at all".repeat(1000))),
+        ("zeros", &|| content(&|bytes| bytes[middle..][..4096].fill(0))),
+        ("flipped bytes all over", &|| content(&|bytes| bytes.iter_mut().step_by(997).for_each(|byte| *byte ^= 0x10))),
+        ("flipped in the header", &|| content(&|bytes| bytes[18] ^= 0xFF)),
+        ("missing file", &|| std::fs::remove_file(&sqlite).unwrap()),
+        ("newer version", &|| statement("UPDATE settings SET json = json_set(json, '$.version', 99)")),
+        ("no settings", &|| statement("DELETE FROM settings")),
+        ("a record without a checksum", &|| statement("UPDATE records SET tokens = zeroblob(24) WHERE number = 3")),
+        ("older than its watermark", &|| statement("PRAGMA user_version = 1")),
+    ];
+    for (name, damage) in damages {
+        std::fs::remove_dir_all(&labels).unwrap();
+        std::fs::create_dir(&labels).unwrap();
+        whole.iter().for_each(|(file, bytes)| std::fs::write(file, bytes).unwrap());
+        damage();
+        for round in 0..2 {
+            // With the settings that it had, which nobody names again.
+            assert_eq!(ask(&open(folder.path())), expected, "{name}, round {round}");
+        }
+    }
+    // Labels of articles, and articles, that are missing.
+    for sql in [
+        "DELETE FROM labels WHERE record = 2",
+        "DELETE FROM records WHERE number > 5; DELETE FROM labels WHERE record > 5",
+    ] {
+        rusqlite::Connection::open(&sqlite).unwrap().execute_batch(sql).unwrap();
+        assert_eq!(ask(&open(folder.path())), expected, "{sql}");
+    }
+    // The articles follow from nothing.
+    let store = folder.path().join("news.sqlite");
+    files(folder.path()).iter().filter(|file| **file != store).for_each(|file| std::fs::remove_file(file).unwrap());
+    std::fs::write(&store, b"no database at all".repeat(1000)).unwrap();
+    let refused = News::open(folder.path(), &ServeOptions::default()).err().unwrap().to_string();
+    assert!(refused.contains("the articles") && refused.contains("restore it from a backup"), "{refused}");
+}
+
+#[test]
+fn a_damaged_label_index_elsewhere_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let index = folder.path().join("elsewhere");
+    let options = ServeOptions { index: Some(index.display().to_string()), ..ServeOptions::default() };
+    let data = folder.path().join("news");
+    drop(News::open(&data, &options).unwrap());
+    std::fs::write(index.join("labels.sqlite"), b"something of value").unwrap();
+    let refused = News::open(&data, &options).err().unwrap().to_string();
+    assert!(refused.contains("makes it again from the articles") && !refused.contains("restore"), "{refused}");
+    assert_eq!(std::fs::read(index.join("labels.sqlite")).unwrap(), b"something of value");
+}
+
 #[test]
 fn a_seed_changes_labels_and_no_story() {
     let without = TempDir::new().unwrap();

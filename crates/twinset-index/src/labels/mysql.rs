@@ -104,7 +104,7 @@ impl Mysql {
 
 fn stored(row: Row, name: &str) -> Result<Stored> {
     let (number, id, tokens): (i64, Vec<u8>, Vec<u8>) = mysql::from_row(row);
-    let damaged = || Error::index(name, "a record is damaged; restore the tables from a copy");
+    let damaged = || Error::damaged(name, "a record is damaged", "restore the tables from a copy");
     let id = String::from_utf8(id).map_err(|_| damaged())?;
     Ok(Stored { number, id, hashes: from_bytes(&tokens).ok_or_else(damaged)? })
 }

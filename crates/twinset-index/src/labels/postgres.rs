@@ -95,7 +95,7 @@ impl Postgres {
 }
 
 fn stored(row: &Row, name: &str) -> Result<Stored> {
-    let damaged = || Error::index(name, "a record is damaged; restore the tables from a copy");
+    let damaged = || Error::damaged(name, "a record is damaged", "restore the tables from a copy");
     Ok(Stored { number: row.get(0), id: row.get(1), hashes: from_bytes(row.get(2)).ok_or_else(damaged)? })
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::{SQLITE_IOERR_NOMEM, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
 use rusqlite::types::Type;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::home::{Home, Labelled, Stored, Visit, from_bytes, to_bytes};
 use super::watermark::Watermark;
@@ -56,30 +56,47 @@ impl Sqlite {
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let name = folder.display().to_string();
         let file = folder.join(FILE);
+        let watermark = Watermark::of(folder);
         if !file.is_file() {
+            if watermark.file().is_file() {
+                return Err(Error::damaged(
+                    &name,
+                    format!("its file {FILE} is missing"),
+                    "restore the folder from a copy",
+                ));
+            }
             let reason = "there is no index in this folder; make one with `twinset index create`";
             return Err(Error::index(&name, reason));
         }
         let refused = |error: rusqlite::Error| failure(&name, &error);
         // It comes before the database, to which others may add meanwhile.
-        let watermark = Watermark::of(folder);
         let acknowledged = watermark.read();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&file, flags).map_err(refused)?;
         prepare(&connection).map_err(refused)?;
         let json: String =
             connection.query_row("SELECT json FROM settings", [], |row| row.get(0)).map_err(|error| {
-                Error::index(&name, format!("this is no index, or a damaged one ({error}); restore it from a copy"))
+                let reason = format!("this is no index, or a damaged one ({error})");
+                match error.sqlite_error_code() {
+                    // Without the table or its row, too.
+                    None | Some(ErrorCode::Unknown | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                        Error::damaged(&name, reason, "restore it from a copy")
+                    }
+                    _ => refused(error),
+                }
             })?;
         let settings = Settings::from_json(&json, &name)?;
         let made = changes(&connection).map_err(refused)?;
         if u64::from(made) < acknowledged {
             let reason = format!(
                 "it is damaged: change {acknowledged} was acknowledged, and it has only come to {made}, as its log was damaged or lost, \
-                 or an older {FILE} has taken its place; restore the folder from a copy, or go on with what is there by removing {}",
+                 or an older {FILE} has taken its place"
+            );
+            let remedy = format!(
+                "restore the folder from a copy, or go on with what is there by removing {}",
                 watermark.file().display()
             );
-            return Err(Error::index(&name, reason));
+            return Err(Error::damaged(&name, reason, &remedy));
         }
         Ok(Self { connection, file, watermark, name, settings })
     }
@@ -108,7 +125,7 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 fn is_full(error: &rusqlite::Error) -> bool {
     error
         .sqlite_error()
-        .is_some_and(|error| error.code == rusqlite::ErrorCode::DiskFull || error.extended_code == SQLITE_IOERR_SHMSIZE)
+        .is_some_and(|error| error.code == ErrorCode::DiskFull || error.extended_code == SQLITE_IOERR_SHMSIZE)
 }
 
 /// Whether main memory is short, which SQLite takes for a failure of the disk where it maps or reads a file.
@@ -116,25 +133,24 @@ fn lacks_memory(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| [SQLITE_IOERR_NOMEM, SQLITE_IOERR_SHMMAP].contains(&error.extended_code))
 }
 
+const REMEDY: &str = "restore it from a copy, or create it anew and add the records again";
+
 /// What a failure means to the user.
 fn failure(name: &str, error: &rusqlite::Error) -> Error {
     if let rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) = error {
-        let reason = "a record is damaged; restore it from a copy, or create it anew and add the records again";
-        return Error::index(name, reason);
+        return Error::damaged(name, "a record is damaged", REMEDY);
     }
     let reason = match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DatabaseBusy) => "another process is writing to it; try again later".to_owned(),
+        Some(ErrorCode::DatabaseBusy) => "another process is writing to it; try again later".to_owned(),
         _ if is_full(error) => "the disk is full; nothing of this batch was added: make room".to_owned(),
         _ if lacks_memory(error) => format!("there is not enough memory ({error}); make some free, then try again"),
-        Some(rusqlite::ErrorCode::SystemIoFailure) => {
+        Some(ErrorCode::SystemIoFailure) => {
             format!("the disk does not answer ({error}); look at the disk, then try again")
         }
-        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-            format!("it is damaged ({error}); restore it from a copy, or create it anew and add the records again")
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            return Error::damaged(name, format!("it is damaged ({error})"), REMEDY);
         }
-        Some(
-            rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::PermissionDenied,
-        ) => {
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             format!("it cannot be opened for writing ({error}); make room, or see to the permissions, then try again")
         }
         _ => error.to_string(),
@@ -174,7 +190,7 @@ impl Sqlite {
         });
         changed.map_err(|error| match error.sqlite_error_code() {
             // All of it may have been written, and only the word that it was is missing.
-            Some(rusqlite::ErrorCode::SystemIoFailure) if !is_full(&error) => {
+            Some(ErrorCode::SystemIoFailure) if !is_full(&error) => {
                 let reason = format!("the disk does not answer ({error}), and this batch may or may not be there");
                 Error::index(name, format!("{reason}; look at the disk, then try again"))
             }
