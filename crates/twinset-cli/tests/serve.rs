@@ -89,6 +89,35 @@ fn the_api_takes_articles_and_answers() {
 }
 
 #[test]
+fn a_story_that_was_read_and_has_news_is_unread() {
+    let folder = Folder::with(&[]);
+    let unread =
+        |service: &Asking| service.get("/api/search?unread=true&q=wildfire").1["stories"].as_array().unwrap().len();
+    let fire = "A wildfire north of the town has burned 10 square miles of forest since Friday, and 300 people have left their homes. \
+                Crews from four counties fight it with aircraft, while strong winds from the west are forecast until Monday.";
+    let news = fire.replace(
+        "has burned 10 square miles",
+        "grows to 40 square miles, 2 dead, after it jumped a river and burned miles",
+    );
+    {
+        let service = Asking::start(&folder, "--data news");
+        let one = service.post("https://a.example/1", "Wildfire near the town", fire);
+        let read = service.client.put(service.url(&format!("/api/groups/{one}/read"))).json(&json!({ "read": true }));
+        assert_eq!(read.send().unwrap().status(), StatusCode::OK);
+        service.post("https://b.example/1", "Wildfire near town", fire);
+        assert_eq!((unread(&service), &service.get(&format!("/api/groups/{one}")).1["is_read"]), (0, &json!(true)));
+        service.post("https://c.example/1", "Wildfire near the town", &news);
+        let (_, story) = service.get(&format!("/api/groups/{one}"));
+        assert_eq!(
+            (story["articles"].as_array().map(Vec::len), &story["is_read"]),
+            (Some(3), &json!(false)),
+            "{story}"
+        );
+    }
+    assert_eq!(unread(&Asking::start(&folder, "--data news")), 1);
+}
+
+#[test]
 fn a_damaged_label_index_is_made_again_at_the_start() {
     let folder = Folder::with(&[("none.jsonl", b"")]);
     let id = {

@@ -75,6 +75,10 @@ impl Comparer {
     }
 }
 
+/// Articles that are alike by at least this much are copies: who has read one has read the other. It lies halfway between what links the
+/// articles of a story and what makes them equal: other headlines and light edits stay above it, new facts fall below.
+pub(crate) const COPY: f64 = 0.85;
+
 /// How many terms two sorted sets share, and how many they have together.
 pub(crate) fn shared(x: &[u64], y: &[u64]) -> (usize, usize) {
     let (mut i, mut j, mut common) = (0, 0, 0);
@@ -86,4 +90,10 @@ pub(crate) fn shared(x: &[u64], y: &[u64]) -> (usize, usize) {
         }
     }
     (common, x.len() + y.len() - common)
+}
+
+/// The Jaccard similarity of two sorted sets.
+pub(crate) fn similarity(x: &[u64], y: &[u64]) -> f64 {
+    let (common, all) = shared(x, y);
+    common as f64 / all.max(1) as f64
 }

@@ -10,7 +10,7 @@ use crate::news::News;
 use crate::overview::{Counted, name_hash};
 use crate::store::Reading;
 use crate::stories::Asked;
-use crate::story::{CLOUD, Mention, Story};
+use crate::story::{CLOUD, Mention, Story, heads, is_read};
 use crate::text::TextQuery;
 
 /// What is asked of a search.
@@ -101,7 +101,7 @@ impl News {
                 }
                 let mut members = stories.of(id)?;
                 members.retain(|member| !group_of.contains_key(member));
-                if search.unread && is_read(reading, &members)? {
+                if search.unread && is_read(reading, &heads(reading, &members)?)? {
                     group_of.extend(members.iter().map(|&member| (member, usize::MAX)));
                     continue;
                 }
@@ -163,21 +163,8 @@ impl News {
     }
 }
 
-/// Whether one of these articles was read.
-fn is_read(reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<bool> {
-    for &id in members {
-        if reading.head(id)?.is_some_and(|head| head.is_read) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// How many sources ran a story.
 fn sources(reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<usize> {
-    let mut sources = HashSet::new();
-    for &id in members {
-        sources.extend(reading.head(id)?.map(|head| head.source));
-    }
+    let sources: HashSet<String> = heads(reading, members)?.into_iter().map(|head| head.source).collect();
     Ok(sources.len())
 }

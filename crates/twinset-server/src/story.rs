@@ -23,7 +23,7 @@ pub struct Story {
     pub articles: Vec<Head>,
     /// How many sources ran it.
     pub sources: u64,
-    /// Whether one of its articles was marked read.
+    /// Whether each of its articles was marked read, or is a copy of one that was.
     pub is_read: bool,
     /// Who and what its articles mention, the most frequent first.
     pub entities: Vec<Mention>,
@@ -66,10 +66,7 @@ impl Story {
         found: &[i64],
         snippets: &Snippets,
     ) -> Result<Option<Self>> {
-        let mut articles = Vec::with_capacity(members.len());
-        for &id in members {
-            articles.extend(reading.head(id)?);
-        }
+        let mut articles = heads(reading, members)?;
         articles.sort_by_key(|head| (head.published, std::cmp::Reverse(head.length), head.id));
         let is_found = |head: &&Head| found.contains(&head.id);
         let Some(representative) = articles.iter().find(is_found).or(articles.first()).cloned() else {
@@ -88,12 +85,33 @@ impl Story {
             reason,
             snippet: snippets.of(&text).into(),
             sources: sources.len() as u64,
-            is_read: articles.iter().any(|head| head.is_read),
+            is_read: is_read(reading, &articles)?,
             entities: mentions(&articles),
             representative,
             articles,
         }))
     }
+}
+
+/// What lists show of some articles.
+pub(crate) fn heads(reading: &Reading<'_>, members: &BTreeSet<i64>) -> Result<Vec<Head>> {
+    let mut heads = Vec::with_capacity(members.len());
+    for &id in members {
+        heads.extend(reading.head(id)?);
+    }
+    Ok(heads)
+}
+
+/// Whether a story has nothing new for its reader: each of its articles was marked read, or is a copy of one that was.
+pub(crate) fn is_read(reading: &Reading<'_>, articles: &[Head]) -> Result<bool> {
+    let (read, unread): (Vec<&Head>, Vec<&Head>) = articles.iter().partition(|head| head.is_read);
+    let is_in_story = |id: &i64| read.iter().any(|head| head.id == *id);
+    for head in unread {
+        if read.is_empty() || !reading.read_copies(head.id)?.iter().any(is_in_story) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl From<Snippet> for Piece {

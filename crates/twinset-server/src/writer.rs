@@ -11,7 +11,7 @@ use twinset_index::labels::Labelled;
 use utoipa::ToSchema;
 
 use crate::article::Moment;
-use crate::compared::shared;
+use crate::compared::similarity;
 use crate::kept::Kept;
 use crate::labels::kept_query;
 use crate::store::{Change, NewArticle};
@@ -196,8 +196,8 @@ fn work(kept: &Kept, waiting: &Receiver<Job>) {
 struct New {
     /// Where its outcome stands.
     place: usize,
-    /// The one from the same address, if there is one.
-    old: Option<i64>,
+    /// The one from the same address, if there is one, and how far its terms are from the new ones: their Jaccard distance.
+    old: Option<(i64, f64)>,
     article: Box<NewArticle>,
     labelled: Labelled,
 }
@@ -217,7 +217,11 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
                 }
                 old => {
                     let outcome = if old.is_some() { Outcome::Replaced } else { Outcome::New };
-                    new.push(New { place, old: old.map(|old| old.id), article, labelled });
+                    let old = old.map(|old| -> Result<(i64, f64)> {
+                        let terms = kept.comparer.terms(&old.title, &old.text, &old.entities)?;
+                        Ok((old.id, 1.0 - similarity(&terms, &labelled.hashes)))
+                    });
+                    new.push(New { place, old: old.transpose()?, article, labelled });
                     // Its number is known when it is written.
                     done.push(Done::Put(Receipt { id: 0, outcome }));
                 }
@@ -246,16 +250,18 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
         let mut ids: Vec<i64> = Vec::new();
         for (own, links) in new.iter().zip(&links) {
             let id = writing.put(&own.article)?;
+            if let Some((old, distance)) = own.old {
+                writing.drift(old, distance)?;
+            }
             for &(other, similarity) in links.iter().take(kept.limits.story as usize) {
                 // What is labelled may be an older text, or be gone already.
-                let is_older = own.old == Some(other) || ids.contains(&other);
+                let is_older = own.old.is_some_and(|(old, _)| old == other) || ids.contains(&other);
                 if !is_older && writing.reading().published(other)?.is_some() {
                     writing.link(id, other, similarity)?;
                 }
             }
             for (earlier, &other) in new.iter().zip(&ids) {
-                let (common, all) = shared(&own.labelled.hashes, &earlier.labelled.hashes);
-                let similarity = common as f64 / all.max(1) as f64;
+                let similarity = similarity(&own.labelled.hashes, &earlier.labelled.hashes);
                 if similarity >= query.threshold.as_f64() {
                     writing.link(id, other, similarity)?;
                 }

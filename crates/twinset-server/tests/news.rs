@@ -155,6 +155,79 @@ fn a_story_that_was_read_stays_read_when_another_copy_comes() {
     assert!(!find(&news, "", Asked::kept()).stories[0].is_read);
 }
 
+/// News: the same words as before, and so many others.
+fn updated(text: &str, words: usize) -> String {
+    let others = (0..words).map(|number| format!("update{number}"));
+    format!("{text} {}", others.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn news_in_a_story_that_was_read_makes_it_unread() {
+    let folder = TempDir::new().unwrap();
+    let mut news = open(folder.path());
+    let is_read = |news: &News| {
+        let found = find(news, "lighthouse", Asked::kept());
+        assert_eq!(found.stories.len(), 1);
+        let search = Search { unread: true, count: 50, ..Search::default() };
+        let is_left_out = news.search(&search).unwrap().stories.is_empty();
+        assert_eq!(found.stories[0].is_read, is_left_out);
+        is_left_out
+    };
+    let reopened = |news: News| {
+        drop(news);
+        open(folder.path())
+    };
+    let one = add(&news, "a.example/1", "Ferry aground", STORY);
+    news.mark(one, true, Asked::kept()).unwrap();
+    let copy = add(&news, "b.example/1", "Ferry", &edited(STORY));
+    assert!(is_read(&news));
+    // 57 terms and 15 others: alike by 0.79, which is enough for a story, and too little for a copy.
+    let update = add(&news, "c.example/1", "Ferry aground", &updated(STORY, 15));
+    assert_eq!(stories(&news, "lighthouse"), [[one, copy, update]]);
+    assert!(!is_read(&news));
+    news = reopened(news);
+    assert!(!is_read(&news));
+    assert_eq!(news.mark(copy, true, Asked::kept()).unwrap(), 3);
+    assert!(is_read(&news));
+    // A copy of the news has none.
+    add(&news, "d.example/1", "Ferry aground", &updated(STORY, 16));
+    assert!(is_read(&news));
+    // An article that changes, too: at once,
+    let other = |step: usize| {
+        let words = (0..12).map(|number| format!("{}{number}", if number < 2 * step { "new" } else { "other" }));
+        format!("{STORY} {}", words.collect::<Vec<_>>().join(" "))
+    };
+    add(&news, "c.example/1", "Ferry aground", &other(0));
+    assert!(!is_read(&news));
+    news.mark(one, true, Asked::kept()).unwrap();
+    // or little by little, each time less than would make it something else.
+    for step in 1..=4 {
+        add(&news, "c.example/1", "Ferry aground", &other(step));
+        news = reopened(news);
+        assert_eq!(is_read(&news), step < 3, "{step}");
+    }
+    // A typing error that was corrected is no news.
+    news.mark(one, true, Asked::kept()).unwrap();
+    add(&news, "a.example/1", "Ferry aground", &STORY.replace("bruises", "bruise"));
+    assert!(is_read(&news));
+}
+
+#[test]
+fn a_story_stays_read_when_the_article_that_was_read_goes() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    let one = add(&news, "a.example/1", "Ferry aground", STORY);
+    news.mark(one, true, Asked::kept()).unwrap();
+    let copy = add(&news, "b.example/1", "Ferry", &edited(STORY));
+    let other = add(&news, "c.example/1", "Ferry aground", &STORY.replace("two hours", "an hour"));
+    news.judge(one, other, Some(false)).unwrap();
+    news.remove(one).unwrap();
+    let is_read =
+        |id: i64| news.article(id).map(|_| news.newest(0, 9).unwrap().iter().any(|head| head.id == id && head.is_read));
+    // What a reader has said to be another story was not read with this one.
+    assert_eq!((is_read(copy).unwrap(), is_read(other).unwrap()), (true, false));
+}
+
 #[test]
 fn copies_that_lie_too_far_apart_are_no_story() {
     let folder = TempDir::new().unwrap();

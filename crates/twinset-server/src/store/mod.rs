@@ -29,7 +29,7 @@ const FILE: &str = "news.sqlite";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a database of each version becomes one of the next; the last version is how many there are.
-const UPGRADES: [&str; 2] = [
+const UPGRADES: [&str; 3] = [
     "
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     -- Every change of an article gives it a new place in the order of changes. A deleted one stays until all have heard of it.
@@ -54,6 +54,8 @@ const UPGRADES: [&str; 2] = [
 ",
     // What is followed may be a list of feeds.
     "ALTER TABLE feeds ADD COLUMN is_list INTEGER NOT NULL DEFAULT 0;",
+    // How far an article has come from the text that was read: at least its Jaccard distance.
+    "ALTER TABLE reads ADD COLUMN drift REAL NOT NULL DEFAULT 0;",
 ];
 
 impl Store {
@@ -153,6 +155,10 @@ mod tests {
         first.execute_batch(UPGRADES[0]).unwrap();
         first.pragma_update(None, "user_version", 1).unwrap();
         first.execute("INSERT INTO feeds (address, added) VALUES ('https://a.example/feed', 7)", []).unwrap();
+        let article = "INSERT INTO articles (change, url, source, published, received, title, length, entities, text)
+                       VALUES (1, 'https://a.example/1', 'A', 7, 7, 'Title', 4, '[]', 'Text')";
+        first.execute(article, []).unwrap();
+        first.execute("INSERT INTO reads VALUES (1, 7)", []).unwrap();
         drop(first);
         for _ in 0..2 {
             let store = Store::open(folder.path()).unwrap();
@@ -163,6 +169,8 @@ mod tests {
                     .query_row(sql, [], |row| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?)))?)
             });
             assert_eq!(feed.unwrap(), ("https://a.example/feed".to_owned(), false));
+            let head = store.read(|reading| reading.head(1)).unwrap().unwrap();
+            assert!(head.is_read && head.title == "Title");
         }
     }
 }

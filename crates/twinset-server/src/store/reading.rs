@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::article::{Article, Entity, Head, Moment};
+use crate::compared::COPY;
 use crate::{Error, Result};
 
 /// One state of the store.
@@ -85,6 +86,15 @@ impl Reading<'_> {
         links.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         links.truncate(most);
         Ok(links)
+    }
+
+    /// The articles that were marked read and that an article is a copy of.
+    pub(crate) fn read_copies(&self, id: i64) -> Result<Vec<i64>> {
+        let sql = "SELECT other FROM links JOIN reads ON reads.article = other
+                   WHERE links.article = ?1 AND similarity - drift >= ?2";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![id, COPY], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// What a reader said of an article.

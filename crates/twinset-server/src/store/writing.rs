@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::Reading;
 use crate::Result;
 use crate::article::{Article, Entity, Moment};
+use crate::compared::COPY;
 
 /// A change that is being made.
 pub(crate) struct Writing<'a> {
@@ -75,13 +76,30 @@ impl Writing<'_> {
         Ok(())
     }
 
+    /// Takes the links of an article away. If it was read, its copies are marked read first: they are so by their links alone.
     fn unlink(&self, id: i64) -> Result<()> {
+        let sql = "INSERT OR IGNORE INTO reads (article, given, drift)
+                   SELECT other, given, drift + 1.0 - similarity FROM reads JOIN links ON links.article = reads.article
+                   WHERE reads.article = ?1 AND similarity - drift >= ?2 AND NOT EXISTS (
+                       SELECT 1 FROM verdicts WHERE NOT same
+                       AND verdicts.article = min(?1, links.other) AND verdicts.other = max(?1, links.other))";
+        self.transaction.prepare_cached(sql)?.execute(params![id, COPY])?;
         let others = self.reading().links(id, 0.0, usize::MAX >> 1)?;
         let mut delete = self.transaction.prepare_cached("DELETE FROM links WHERE article = ?1 AND other = ?2")?;
         for (other, _) in others {
             delete.execute([id, other])?;
             delete.execute([other, id])?;
         }
+        Ok(())
+    }
+
+    /// Keeps how far the text of an article has moved, as a Jaccard distance. One that was read, and is no copy of what was read any
+    /// more, is unread.
+    pub(crate) fn drift(&self, id: i64, distance: f64) -> Result<()> {
+        let mut update = self.transaction.prepare_cached("UPDATE reads SET drift = drift + ?2 WHERE article = ?1")?;
+        update.execute(params![id, distance])?;
+        let mut delete = self.transaction.prepare_cached("DELETE FROM reads WHERE article = ?1 AND drift > ?2")?;
+        delete.execute(params![id, 1.0 - COPY])?;
         Ok(())
     }
 
@@ -125,7 +143,7 @@ impl Writing<'_> {
     /// Marks articles read, or not.
     pub(crate) fn mark(&self, ids: &[i64], is_read: bool) -> Result<()> {
         let sql = match is_read {
-            true => "INSERT OR IGNORE INTO reads VALUES (?1, ?2)",
+            true => "INSERT OR REPLACE INTO reads (article, given) VALUES (?1, ?2)",
             false => "DELETE FROM reads WHERE article = ?1 AND ?2 = ?2",
         };
         let mut statement = self.transaction.prepare_cached(sql)?;
