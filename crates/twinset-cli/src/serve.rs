@@ -90,9 +90,14 @@ impl Serve {
 }
 
 fn report(path: &std::path::Path, imported: &Imported) {
-    let Imported { new, replaced, unchanged, problems, refused, outdated } = imported;
-    let outdated = if *outdated == 0 { String::new() } else { format!(", {outdated} too old to be kept") };
-    eprintln!("{}: {new} new, {replaced} replaced, {unchanged} unchanged, {refused} refused{outdated}", path.display());
+    let Imported { new, replaced, unchanged, ignored, problems, refused, outdated } = imported;
+    let also = |count: &u64, what: &str| if *count == 0 { String::new() } else { format!(", {count} {what}") };
+    eprintln!(
+        "{}: {new} new, {replaced} replaced, {unchanged} unchanged, {refused} refused{}{}",
+        path.display(),
+        also(ignored, "ignored (another source has more text)"),
+        also(outdated, "too old to be kept"),
+    );
     for problem in problems {
         eprintln!("  {problem}");
     }

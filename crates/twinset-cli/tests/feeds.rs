@@ -267,6 +267,53 @@ fn a_feed_that_fails_is_asked_less_often_and_not_before_it_says() {
 }
 
 #[test]
+fn a_feed_of_teasers_does_not_replace_the_articles_of_others() {
+    let full = words("full");
+    let link = "<link>https://a.example/2.html</link>";
+    let teaser = format!(
+        "<rss version=\"2.0\"><channel><title>Teasers</title><item><title>More inside</title>{link}\
+         <description>Read more</description></item></channel></rss>"
+    );
+    let atom =
+        atom("atom").replace("https://atom.example/1", "https://a.example/2.html").replace(&words("atom"), &full);
+    let folder = Folder::with(&[("in/teasers.rss", teaser.as_bytes())]);
+    let web = Web::answering(move |request| match path(request) {
+        "/atom" => ("200 OK", atom.clone()),
+        _ => ("200 OK", teaser.clone()),
+    });
+    let service = Asking::start(&folder, "--data news --allow-private");
+    let is_whole = || {
+        let (_, articles) = service.get("/api/articles");
+        assert_eq!(articles.as_array().map(Vec::len), Some(1), "{articles}");
+        let (_, article) = service.get(&format!("/api/articles/{}", articles[0]["id"]));
+        article["text"] == full && article["source"] == "atom" && article["title"] == "An entry"
+    };
+    let followed = service.follow(&web.url("/atom"));
+    assert!(is_whole());
+    let teasers = service.follow(&web.url("/teasers"));
+    assert!(is_whole() && teasers["articles"] == 0 && teasers["problem"].is_null(), "{teasers}");
+    service.poll(&followed);
+    service.poll(&teasers);
+    assert!(is_whole());
+    // Whoever posts hears of it.
+    let article = json!({ "url": "https://a.example/2.html", "title": "Short", "text": "Read more here" });
+    let (status, receipt) = service.send("/api/articles", &article);
+    assert_eq!((status, &receipt["outcome"]), (StatusCode::OK, &json!("ignored")), "{receipt}");
+    assert!(is_whole());
+    let (_, description) = service.get("/api/openapi.json");
+    assert!(description["components"]["schemas"]["Outcome"].to_string().contains("ignored"));
+    // A feed does not shorten what was posted under its own name.
+    let longer = format!("{full} and more");
+    let article = json!({ "url": "https://a.example/2.html", "title": "Long", "text": longer, "source": "Teasers" });
+    assert_eq!(service.send("/api/articles", &article).1["outcome"], "replaced");
+    service.poll(&teasers);
+    assert_eq!(service.get(&format!("/api/articles/{}", receipt["id"])).1["text"], longer);
+    drop(service);
+    let told = String::from_utf8(folder.run("serve --data news --import in --import-only").stderr).unwrap();
+    assert!(told.contains("0 new, 0 replaced, 0 unchanged, 0 refused, 1 ignored"), "{told}");
+}
+
+#[test]
 fn some_feeds_are_asked_at_a_time() {
     const FEEDS: usize = 12;
     let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

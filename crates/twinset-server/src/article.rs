@@ -10,7 +10,8 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Default, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
-    /// Where it was published. Another article from there takes the place of the first.
+    /// Where it was published. Another article from there takes the place of the first, unless it is of another source and has no
+    /// more text.
     #[schema(example = "https://harbour-times.example/ferry")]
     pub url: String,
     /// Its headline; a page tells it, too.
@@ -36,6 +37,15 @@ pub struct Submission {
     /// The page as it was published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
+}
+
+/// How an article came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It was posted or imported.
+    Given,
+    /// It is an entry of a feed, which may be a teaser.
+    Feed,
 }
 
 /// An article as it is kept.

@@ -6,7 +6,7 @@ use twinset_io::Limits;
 use twinset_io::read::{PageText, text_of_page};
 use url::Url;
 
-use crate::article::{Moment, Submission, shortened};
+use crate::article::{Moment, Submission, Way, shortened};
 use crate::imported::Imported;
 use crate::news::News;
 
@@ -54,7 +54,7 @@ pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<Taken,
     let (articles, outdated) = news.without_outdated(articles).map_err(failed)?;
     imported.outdated = outdated;
     let batch = articles.into_iter().map(|article| (shortened(&article.url), article)).collect();
-    imported.take(news, batch, &mut |_| {}).map_err(failed)?;
+    imported.take(news, batch, Way::Feed, &mut |_| {}).map_err(failed)?;
     Ok(Taken { title, imported })
 }
 

@@ -7,7 +7,7 @@ use twinset_io::read::{decoded_page, open_bytes, open_text};
 use twinset_io::{Limits, inner_ending};
 use url::Url;
 
-use crate::article::Submission;
+use crate::article::{Submission, Way};
 use crate::entries;
 use crate::imported::Imported;
 use crate::news::News;
@@ -47,7 +47,7 @@ pub fn import(news: &News, path: &Path, mut progress: impl FnMut(u64)) -> Result
             }),
         };
         match submission {
-            Ok(submission) => imported.take(news, vec![(place, submission)], &mut progress)?,
+            Ok(submission) => imported.take(news, vec![(place, submission)], Way::Given, &mut progress)?,
             Err(reason) => imported.refuse(1, format!("{place}: {reason}")),
         }
     }
@@ -82,7 +82,7 @@ fn lines(news: &News, file: &Path, imported: &mut Imported, progress: &mut impl 
             }
         }
         if batch.len() >= TOGETHER || length == 0 {
-            imported.take(news, std::mem::take(&mut batch), progress)?;
+            imported.take(news, std::mem::take(&mut batch), Way::Given, progress)?;
         }
         if length == 0 {
             return Ok(());

@@ -1,6 +1,6 @@
 //! What became of articles that came together: from a file, a folder or a feed.
 
-use crate::article::Submission;
+use crate::article::{Submission, Way};
 use crate::news::News;
 use crate::writer::Outcome;
 use crate::{Error, Result};
@@ -14,6 +14,8 @@ pub struct Imported {
     pub replaced: u64,
     /// Articles that were there already.
     pub unchanged: u64,
+    /// Articles that were ignored, as another source has more text.
+    pub ignored: u64,
     /// What could not be taken in, and why; the first ones.
     pub problems: Vec<String>,
     /// How many could not be.
@@ -39,6 +41,7 @@ impl Imported {
         self.new += part.new;
         self.replaced += part.replaced;
         self.unchanged += part.unchanged;
+        self.ignored += part.ignored;
         self.outdated += part.outdated;
         self.refused += part.refused;
         let left = TOLD - self.problems.len();
@@ -50,10 +53,11 @@ impl Imported {
         &mut self,
         news: &News,
         batch: Vec<(String, Submission)>,
+        way: Way,
         progress: &mut impl FnMut(u64),
     ) -> Result<()> {
         let (places, submissions): (Vec<String>, Vec<Submission>) = batch.into_iter().unzip();
-        let taken = news.submit_all(submissions)?;
+        let taken = news.submit_all(submissions, way)?;
         progress(taken.len() as u64);
         for (place, result) in places.into_iter().zip(taken) {
             match result {
@@ -61,6 +65,7 @@ impl Imported {
                     Outcome::New => self.new += 1,
                     Outcome::Replaced => self.replaced += 1,
                     Outcome::Unchanged => self.unchanged += 1,
+                    Outcome::Ignored => self.ignored += 1,
                 },
                 Err(error @ Error::Request(_)) => self.refuse(1, format!("{place}: {error}")),
                 Err(error) => return Err(error),

@@ -3,14 +3,14 @@
 use twinset_io::Limits;
 use url::Url;
 
-use crate::article::{Entity, Moment, Submission, shortened};
+use crate::article::{Entity, Moment, Submission, Way, shortened};
 use crate::extract::graph::{self, Told};
 use crate::extract::{Extractor, markup, tidy};
 use crate::store::NewArticle;
 use crate::{Error, Result};
 
 /// Understands a submission.
-pub(crate) fn article(submission: Submission, extractor: &Extractor, limits: &Limits) -> Result<NewArticle> {
+pub(crate) fn article(submission: Submission, way: Way, extractor: &Extractor, limits: &Limits) -> Result<NewArticle> {
     let Submission { url, title, text, published, source, turtle, json_ld, html } = submission;
     let url = address(&url, limits)?;
     let page = html.map(|html| markup::understand(&html, &url, limits)).transpose()?;
@@ -49,7 +49,7 @@ pub(crate) fn article(submission: Submission, extractor: &Extractor, limits: &Li
     let entities: Vec<Entity> = told.entities.into_iter().chain(of_page.entities).collect();
     let entities =
         if entities.is_empty() { extractor.entities(&title, &text)? } else { tidy(entities, limits.entities) };
-    Ok(NewArticle { url, title, text, published, source, entities })
+    Ok(NewArticle { url, title, text, published, source, entities, way })
 }
 
 /// An address as it is kept. What stands behind `#` stays: some pages tell their articles apart by it alone.
@@ -102,7 +102,7 @@ mod tests {
         let mut given = submission("https://www.Post.example/a#", "  One \t two\r\n\r\n\r\n\r\nthree\u{7} ");
         given.title = Some(" A\n title ".to_owned());
         given.published = Some("2026-03-01".to_owned());
-        let article = article(given, &extractor(), &Limits::default()).unwrap();
+        let article = article(given, Way::Given, &extractor(), &Limits::default()).unwrap();
         assert_eq!(article.url, "https://www.post.example/a");
         assert_eq!((article.title.as_str(), article.text.as_str()), ("A title", "One two\n\nthree"));
         assert_eq!(
@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_a_reason() {
         let limits = Limits::default();
-        let refused = |submission: Submission| article(submission, &extractor(), &limits).unwrap_err().to_string();
+        let refused =
+            |submission: Submission| article(submission, Way::Given, &extractor(), &limits).unwrap_err().to_string();
         assert!(refused(submission("not an address", "x")).contains("is no address"));
         assert!(refused(submission("https://a.example", " ")).contains("needs a `text`"));
         let mut late = submission("https://a.example", "x");

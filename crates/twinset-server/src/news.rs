@@ -10,7 +10,7 @@ use serde::Serialize;
 use twinset_io::Limits;
 use utoipa::ToSchema;
 
-use crate::article::{Article, Entity, Head, Moment, Submission};
+use crate::article::{Article, Entity, Head, Moment, Submission, Way};
 use crate::compared::shared;
 use crate::extract::Extractor;
 use crate::intake;
@@ -117,22 +117,22 @@ impl News {
 
     /// Takes an article in. When this returns, it is found by search and by similarity.
     pub fn submit(&self, submission: Submission) -> Result<Receipt> {
-        let order = self.prepared(submission)?;
+        let order = self.prepared(submission, Way::Given)?;
         // Whoever has the writer is waited for when the service ends, so it is not held while others are asked for entities.
         self.writer()?.change(order)?.receipt()
     }
 
-    fn prepared(&self, submission: Submission) -> Result<Order> {
-        let article = intake::article(submission, &self.extractor, self.limits())?;
+    fn prepared(&self, submission: Submission, way: Way) -> Result<Order> {
+        let article = intake::article(submission, way, &self.extractor, self.limits())?;
         let terms = self.kept.comparer.terms(&article.title, &article.text, &article.entities)?;
         let labelled = self.kept.labels.label(terms);
         Ok(Order::Put(Box::new(article), labelled))
     }
 
     /// Takes many articles in, with few commits.
-    pub fn submit_all(&self, submissions: Vec<Submission>) -> Result<Vec<Result<Receipt>>> {
+    pub(crate) fn submit_all(&self, submissions: Vec<Submission>, way: Way) -> Result<Vec<Result<Receipt>>> {
         let prepared: Vec<Result<Order>> =
-            submissions.into_par_iter().map(|submission| self.prepared(submission)).collect();
+            submissions.into_par_iter().map(|submission| self.prepared(submission, way)).collect();
         let writer = self.writer()?;
         let waiting: Vec<Result<Waiting>> =
             prepared.into_iter().map(|order| order.and_then(|order| writer.begin(order))).collect();

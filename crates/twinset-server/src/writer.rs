@@ -10,7 +10,7 @@ use serde::Serialize;
 use twinset_index::labels::Labelled;
 use utoipa::ToSchema;
 
-use crate::article::Moment;
+use crate::article::{Article, Moment};
 use crate::compared::similarity;
 use crate::kept::Kept;
 use crate::labels::kept_query;
@@ -37,6 +37,8 @@ pub enum Outcome {
     Replaced,
     /// It was there already, and is the same.
     Unchanged,
+    /// It was ignored: another source has sent an article from the same address, with as much text or more.
+    Ignored,
 }
 
 /// What was done with an article.
@@ -214,6 +216,11 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
             Order::Put(article, labelled) => match kept.store.read(|reading| reading.article_at(&article.url))? {
                 Some(old) if article.is_kept_as(&old) => {
                     done.push(Done::Put(Receipt { id: old.id, outcome: Outcome::Unchanged }));
+                }
+                Some(old) if kept.store.read(|reading| article.yields_to(&old, reading))? => {
+                    let Article { id, url, source, .. } = old;
+                    tracing::info!(id, url, source, ignored = article.source, "another text of this address is longer");
+                    done.push(Done::Put(Receipt { id, outcome: Outcome::Ignored }));
                 }
                 old => {
                     let outcome = if old.is_some() { Outcome::Replaced } else { Outcome::New };

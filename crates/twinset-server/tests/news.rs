@@ -117,6 +117,35 @@ fn an_article_from_the_same_address_takes_the_place_of_the_first() {
 }
 
 #[test]
+fn another_source_replaces_an_article_only_with_more_text() {
+    let folder = TempDir::new().unwrap();
+    let news = open(folder.path());
+    let send = |source: &str, text: &str| {
+        let mut given = submission("https://a.example/1", &format!("By {source}"), text);
+        given.source = Some(source.to_owned());
+        let receipt = news.submit(given).unwrap();
+        let kept = news.article(receipt.id).unwrap();
+        assert_eq!(kept.title, format!("By {}", kept.source));
+        (receipt.outcome, kept.source, kept.text)
+    };
+    let kept = |outcome: Outcome, source: &str, text: &str| (outcome, source.to_owned(), text.to_owned());
+    let (longer, shorter) = (format!("{STORY} More."), &STORY[..60]);
+    assert_eq!(send("Atom", STORY), kept(Outcome::New, "Atom", STORY));
+    assert_eq!(send("RSS", "Two words"), kept(Outcome::Ignored, "Atom", STORY));
+    assert_eq!(stories(&news, "lighthouse").len(), 1);
+    // As much text is not more, so that two feeds do not replace each other's articles for ever.
+    assert_eq!(send("RSS", &STORY.replace("ferry", "barge")), kept(Outcome::Ignored, "Atom", STORY));
+    assert_eq!(send("Atom", STORY), kept(Outcome::Unchanged, "Atom", STORY));
+    // The same source may change its article, also to less text; then that is what others are compared with.
+    assert_eq!(send("Atom", shorter), kept(Outcome::Replaced, "Atom", shorter));
+    assert_eq!(send("RSS", STORY), kept(Outcome::Replaced, "RSS", STORY));
+    assert_eq!(send("Atom", shorter), kept(Outcome::Ignored, "RSS", STORY));
+    assert_eq!(send("Atom", &longer), kept(Outcome::Replaced, "Atom", &longer));
+    // Characters count, not bytes.
+    assert_eq!(send("RSS", &"ä".repeat(longer.len() - 1)), kept(Outcome::Ignored, "Atom", &longer));
+}
+
+#[test]
 fn a_verdict_is_kept_respected_and_undone() {
     let folder = TempDir::new().unwrap();
     let (one, two, other) = {

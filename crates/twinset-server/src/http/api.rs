@@ -99,6 +99,10 @@ pub(super) async fn described(description: Arc<String>) -> impl IntoResponse {
 }
 
 /// Takes an article in; when this answers, it is found by search and by similarity
+///
+/// An article from the same `url` is replaced (`outcome`: `replaced`). If another `source` sent that one, it is only replaced by an
+/// article with more characters of text; otherwise it stays, and the new one is ignored (`ignored`). To replace it nevertheless,
+/// delete it first.
 #[utoipa::path(post, path = "/api/articles", tag = "articles", request_body = Submission,
     responses((status = 200, body = Receipt)))]
 async fn post_article(State(service): State<Service>, Sent(submission): Sent<Submission>) -> Answer<Receipt> {

@@ -29,7 +29,7 @@ const FILE: &str = "news.sqlite";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a database of each version becomes one of the next; the last version is how many there are.
-const UPGRADES: [&str; 3] = [
+const UPGRADES: [&str; 4] = [
     "
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     -- Every change of an article gives it a new place in the order of changes. A deleted one stays until all have heard of it.
@@ -56,6 +56,8 @@ const UPGRADES: [&str; 3] = [
     "ALTER TABLE feeds ADD COLUMN is_list INTEGER NOT NULL DEFAULT 0;",
     // How far an article has come from the text that was read: at least its Jaccard distance.
     "ALTER TABLE reads ADD COLUMN drift REAL NOT NULL DEFAULT 0;",
+    // Whether an article came as an entry of a feed. Of those that were there before nobody knows.
+    "ALTER TABLE articles ADD COLUMN is_entry INTEGER NOT NULL DEFAULT 1;",
 ];
 
 impl Store {

@@ -88,6 +88,12 @@ impl Reading<'_> {
         Ok(links)
     }
 
+    /// Whether an article came as an entry of a feed.
+    pub(crate) fn is_entry(&self, id: i64) -> Result<bool> {
+        let sql = "SELECT is_entry FROM articles WHERE id = ?1";
+        Ok(self.connection.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
+    }
+
     /// The articles that were marked read and that an article is a copy of.
     pub(crate) fn read_copies(&self, id: i64) -> Result<Vec<i64>> {
         let sql = "SELECT other FROM links JOIN reads ON reads.article = other

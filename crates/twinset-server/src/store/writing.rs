@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::Reading;
 use crate::Result;
-use crate::article::{Article, Entity, Moment};
+use crate::article::{Article, Entity, Moment, Way};
 use crate::compared::COPY;
 
 /// A change that is being made.
@@ -47,11 +47,11 @@ impl Writing<'_> {
         }
         let entities = serde_json::to_string(&article.entities).expect("entities can be written as JSON");
         let mut insert = self.transaction.prepare_cached(
-            "INSERT INTO articles (id, change, url, source, published, received, title, length, entities, text)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            "INSERT INTO articles (id, change, url, source, published, received, title, length, entities, text, is_entry)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              ON CONFLICT (id) DO UPDATE SET change = excluded.change, source = excluded.source,
              published = excluded.published, title = excluded.title, length = excluded.length,
-             entities = excluded.entities, text = excluded.text",
+             entities = excluded.entities, text = excluded.text, is_entry = excluded.is_entry",
         )?;
         let id = insert.insert(params![
             old,
@@ -64,6 +64,7 @@ impl Writing<'_> {
             article.text.chars().count() as i64,
             entities,
             article.text,
+            article.way == Way::Feed,
         ])?;
         Ok(old.unwrap_or(id))
     }
@@ -169,6 +170,7 @@ pub(crate) struct NewArticle {
     pub(crate) published: Option<Moment>,
     pub(crate) source: String,
     pub(crate) entities: Vec<Entity>,
+    pub(crate) way: Way,
 }
 
 impl NewArticle {
@@ -179,5 +181,13 @@ impl NewArticle {
             && self.published.is_none_or(|published| published == old.published)
             && old.source == self.source
             && old.entities == self.entities
+    }
+
+    /// Whether an earlier article from the same address stays, as it has no less text: another source sent it, or it was given, and this
+    /// is an entry of a feed, maybe with a teaser. With as much text the first one stays, as two feeds that list the same article would
+    /// otherwise replace each other's for ever.
+    pub(crate) fn yields_to(&self, old: &Article, reading: &Reading<'_>) -> Result<bool> {
+        let is_other = old.source != self.source || self.way == Way::Feed && !reading.is_entry(old.id)?;
+        Ok(is_other && self.text.chars().count() <= old.text.chars().count())
     }
 }
