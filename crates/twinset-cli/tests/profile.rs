@@ -235,3 +235,30 @@ fn hostile_documents_are_refused_and_the_others_are_read() {
     more.stdout("profile 1.xml 2.xml --features f.csv");
     assert!(more.read("f.csv").lines().nth(1).unwrap().starts_with("/a/b,integer,2,0,2,"), "{}", more.read("f.csv"));
 }
+
+#[test]
+fn cells_of_white_space_are_missing() {
+    let folder = Folder::with(&[
+        ("a.csv", "id,note\n1, \n2,\t\n3,\n4,\u{a0}\n5,x y\n".as_bytes()),
+        ("a.tsv", "id\tnote\n1\t \n2\t  \n3\t\n4\t\u{3000}\n5\tx y\n".as_bytes()),
+        ("a.xml", "<r><note a=' '> </note><note a='1'>x y</note></r>".as_bytes()),
+    ]);
+    let database = rusqlite::Connection::open(folder.path("a.sqlite")).unwrap();
+    database
+        .execute_batch(
+            "CREATE TABLE a (id, note); INSERT INTO a VALUES (1, ' '), (2, '\n'), (3, ''), (4, NULL), (5, 'x y')",
+        )
+        .unwrap();
+    for file in ["a.csv", "a.tsv", "a.sqlite"] {
+        folder.stdout(&format!("profile {file} --features f.csv"));
+        let note = rows(&folder.read("f.csv")).remove(1);
+        assert_eq!(note[..5], ["a.note", "text", "5", "4", "1"], "{file}");
+        assert_eq!(note[8..11], ["x y", "x y", "x y"], "{file}");
+    }
+    folder.stdout("profile a.xml --features f.csv");
+    let features = rows(&folder.read("f.csv"));
+    assert!(features.iter().all(|feature| feature[4] == "1"), "{features:?}");
+    // Where they are asked for, they are values.
+    folder.stdout("profile a.csv --features f.csv --empty-values");
+    assert_eq!(rows(&folder.read("f.csv"))[1][3..5], ["0", "5"]);
+}

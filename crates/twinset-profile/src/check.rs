@@ -98,7 +98,7 @@ impl Checker<'_> {
                     Declared::Text => [left, right].iter().all(|feature| feature.shape.classes == Class::Text.bit()),
                     Declared::Other => false,
                 }
-                && [left, right].iter().all(|feature| !feature.is_tokens && !feature.is_boolean)
+                && [left, right].iter().all(|feature| !feature.is_tokens && !feature.is_boolean && !feature.has_blanks)
         });
         let are_alike = question.left.windows(2).all(|pair| self.features[pair[0]].kind == self.features[pair[1]].kind);
         let can = left.source == right.source && is_same && are_alike && self.making.is_plain();

@@ -43,6 +43,9 @@ pub struct Feature {
     pub is_tokens: bool,
     /// Whether its type is boolean, and its values are 1 and 0, or written in another way that stands for true and false.
     pub(crate) is_boolean: bool,
+    /// Whether a row holds only white space. Databases take that for a value.
+    #[serde(default)]
+    pub(crate) has_blanks: bool,
     #[serde(skip)]
     pub(crate) values: Vec<u64>,
     #[serde(skip)]
@@ -175,6 +178,7 @@ pub(crate) struct Collector {
     shape: Shape,
     recent: Recent,
     is_tokens: bool,
+    has_blanks: bool,
     buffer: Vec<u8>,
 }
 
@@ -193,6 +197,7 @@ impl Collector {
             shape: Shape::default(),
             recent: Recent::default(),
             is_tokens,
+            has_blanks: false,
             buffer: Vec::new(),
         })
     }
@@ -203,6 +208,7 @@ impl Collector {
         self.rows += 1;
         let Some(raw) = making.present(raw) else {
             self.nulls += 1;
+            self.has_blanks |= raw.is_some_and(|raw| !raw.is_empty());
             return;
         };
         if self.is_tokens {
@@ -246,7 +252,7 @@ impl Collector {
 
     /// What was seen.
     pub(crate) fn finish(self, making: &Making, declared_boolean: bool) -> Feature {
-        let Self { rows, nulls, mut counted, frequent, mut shape, mut recent, is_tokens, buffer: _ } = self;
+        let Self { rows, nulls, mut counted, frequent, mut shape, mut recent, is_tokens, has_blanks, buffer: _ } = self;
         recent.forget().iter().for_each(|place| counted.repeat(place.value, place.count));
         let (mut kept, is_complete) = counted.finish();
         let is_boolean = declared_boolean && !is_tokens && is_complete && are_booleans(&kept);
@@ -307,6 +313,7 @@ impl Collector {
             frequent,
             is_tokens,
             is_boolean,
+            has_blanks,
             values,
             is_complete,
             size: making.size,

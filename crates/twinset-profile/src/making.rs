@@ -33,7 +33,7 @@ impl Making {
     #[inline]
     pub(crate) fn present<'a>(&self, raw: Option<&'a [u8]>) -> Option<&'a [u8]> {
         let raw = raw?;
-        if raw.is_empty() && !self.empty_values || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == raw) {
+        if !self.empty_values && is_blank(raw) || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == raw) {
             return None;
         }
         Some(raw)
@@ -66,5 +66,18 @@ impl Making {
             None => text,
         };
         (self.value(text), text)
+    }
+}
+
+/// Whether a text is empty or holds nothing but white space.
+#[inline]
+pub(crate) fn is_blank(raw: &[u8]) -> bool {
+    match raw.first() {
+        None => true,
+        // White space starts with one of these bytes; those from 0xc2 are beyond ASCII.
+        Some(b'\t'..=b'\r' | b' ' | 0xc2 | 0xe1..=0xe3) => {
+            std::str::from_utf8(raw).is_ok_and(|text| text.trim_start().is_empty())
+        }
+        Some(_) => false,
     }
 }

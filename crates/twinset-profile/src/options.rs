@@ -75,7 +75,7 @@ pub struct ProfileOptions {
     /// A text that stands for no value, such as NA; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", help_heading = "Values"))]
     pub null: Vec<String>,
-    /// Empty texts are values
+    /// Empty texts, and texts of white space only, are values
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Values"))]
     pub empty_values: bool,
     /// Compare these columns or paths by their tokens (words, unless --tokens says otherwise)

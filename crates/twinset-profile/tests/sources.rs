@@ -22,8 +22,13 @@ fn shop() -> Vec<(&'static str, &'static str, Vec<String>)> {
         format!("{id}, {customer}, '2024-02-03 04:05:{:02}', {}.{:02}", id % 60, id % 50, id % 4 * 25)
     });
     let items = (0..300).map(|number| {
-        // One product was never there.
-        let product = if number == 17 { "p-99".to_owned() } else { format!("p-{:02}", number * 7 % 30) };
+        // One product was never there, and two cells hold only white space.
+        let product = match number {
+            17 => "p-99".to_owned(),
+            18 => " ".to_owned(),
+            19 => "\u{a0} ".to_owned(),
+            _ => format!("p-{:02}", number * 7 % 30),
+        };
         format!("{}, '{product}', {}", number % 120 + 1, number % 3 + 1)
     });
     let products = (0..30).map(|number| format!("'p-{number:02}', 'product {number}'"));

@@ -54,7 +54,7 @@ const EXAMPLES: &str = "Examples:
     twinset index query lake --like-column new.csv:customer --threshold 0.5
 
 Columns are kind,left,right,score,similarity,containment,coverage,evidence,low,high,checked,declared,orphans, best first within a kind. For a foreign key, left
-refers to right. Values are compared after numbers, dates and booleans were written alike; no value and empty text are no values.
+refers to right. Values are compared after numbers, dates and booleans were written alike; missing, empty and blank cells are no values.
 Connections are encrypted as ?sslmode= says (disable, prefer, require, verify-full), with ?sslrootcert=FILE.";
 
 impl Profile {
