@@ -80,7 +80,7 @@ fn a_saved_profile_reads_what_has_changed_and_tells_what_is_worse() {
     let folder = shop();
     let first = folder.stdout("profile shop --save lake");
     let (_, summary) = message(&folder, "profile shop --save lake --since lake");
-    assert!(summary.contains("2 of the tables unchanged and not read"), "{summary}");
+    assert!(summary.contains("2 of the tables unchanged and not profiled again"), "{summary}");
     assert_eq!(folder.stdout("profile shop --save lake"), first);
     assert_eq!(folder.stdout("profile shop --save lake --since lake").lines().count(), 1);
     // An order of a customer that is not there. Of five values, four are contained.
@@ -261,4 +261,55 @@ fn cells_of_white_space_are_missing() {
     // Where they are asked for, they are values.
     folder.stdout("profile a.csv --features f.csv --empty-values");
     assert_eq!(rows(&folder.read("f.csv"))[1][3..5], ["0", "5"]);
+}
+
+#[test]
+fn a_saved_profile_is_never_taken_for_the_data() {
+    let customers: String = (101..=200).map(|id| format!("{id}\n")).collect();
+    let orders =
+        |from: u32| -> String { (0..300).map(|order| format!("{},{}\n", 1000 + order, from + order % 100)).collect() };
+    // The same size and the same time, and other values.
+    let folder = Folder::with(&[("s/customers.csv", format!("id\n{customers}").as_bytes())]);
+    let path = folder.path("s/orders.csv");
+    let write = |from: u32| {
+        fs::write(&path, format!("order_id,customer_id\n{}", orders(from))).unwrap();
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        fs::metadata(&path).unwrap().len()
+    };
+    let length = write(101);
+    let has_key =
+        |text: &str| rows(text).iter().any(|row| row[..3] == ["foreign-key", "orders.customer_id", "customers.id"]);
+    assert!(has_key(&folder.stdout("profile s --save lake")));
+    assert_eq!(write(501), length);
+    assert!(!has_key(&folder.stdout("profile s --save other")));
+    let changes = rows(&folder.stdout("profile s --save lake --since lake"));
+    let change = changes.iter().find(|row| row[1..4] == ["foreign-key", "orders.customer_id", "customers.id"]);
+    assert_eq!(change.map(|row| row[0].as_str()), Some("vanished"));
+    assert!(!has_key(&folder.stdout("profile s --save lake")));
+    // The same in a database.
+    let database = rusqlite::Connection::open(folder.path("s.sqlite")).unwrap();
+    let values = (1..=100).map(|id| format!("({id})")).collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "CREATE TABLE customers (id INTEGER); INSERT INTO customers VALUES {values};
+         CREATE TABLE orders (customer_id INTEGER); INSERT INTO orders VALUES {values}, {values}"
+    );
+    database.execute_batch(&sql).unwrap();
+    assert!(has_key(&folder.stdout("profile s.sqlite --save tables")));
+    let (_, summary) = message(&folder, "profile s.sqlite --save tables");
+    assert!(summary.contains("2 of the tables unchanged"), "{summary}");
+    database.execute_batch("UPDATE orders SET customer_id = customer_id + 1000").unwrap();
+    let output = folder.run("profile s.sqlite --save tables --since tables");
+    let (changes, summary) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(
+        rows(&changes).iter().any(|row| row[..3] == ["vanished", "foreign-key", "orders.customer_id"]),
+        "{changes}"
+    );
+    assert!(!summary.contains("unchanged"), "{summary}");
+    // What could not be read is reported every time.
+    fs::write(folder.path("s/ragged.csv"), "a,b\n1,2\n3\n").unwrap();
+    for _ in 0..2 {
+        let (_, summary) = message(&folder, "profile s --save lake");
+        assert!(summary.contains("ragged.csv:3"), "{summary}");
+    }
 }

@@ -51,7 +51,7 @@ pub struct ProfileOptions {
     /// A query to a database may take so many seconds; 0 for any number
     #[cfg_attr(feature = "clap", arg(long, value_name = "SECONDS", default_value_t = 600.0, help_heading = "Input"))]
     pub timeout: f64,
-    /// What tells whether the tables of a database have changed since they were saved, in place of their numbers of rows
+    /// Take the tables of a database for unchanged if TEXT is the same as when they were saved, rather than compute checksums of them
     #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", help_heading = "Input"))]
     pub state: Option<String>,
     /// csv, tsv or parquet, where the ending of a file does not tell

@@ -104,6 +104,10 @@ impl Profile {
             match looked {
                 Ok((features, problems)) => {
                     let place = self.tables.len();
+                    if !problems.is_empty() {
+                        // So that the next run reads it again, and reports them again.
+                        table.state.clear();
+                    }
                     is_kept.extend(features.iter().map(|_| was_kept));
                     self.unchanged += usize::from(was_kept);
                     self.features.extend(features.into_iter().map(|feature| Feature { table: place, ..feature }));

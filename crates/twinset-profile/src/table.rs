@@ -13,7 +13,8 @@ pub struct Table {
     pub name: String,
     /// What its columns are called, and their types as the source declares them. Those of XML documents are not known before.
     pub columns: Vec<(String, String)>,
-    /// What changes when its rows change: for files their sizes and times, for databases the number of rows.
+    /// What changes when its values change: a checksum of the bytes of files or of the rows of a database's table, or what the user says.
+    /// Empty if it is not known; then the table is read.
     pub state: String,
     /// How many bytes are read for it, where that is known.
     #[serde(skip)]

@@ -5,11 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use ::mysql::prelude::Queryable;
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 use testbed::Server;
-use twinset::Run;
+use twinset::{Run, Synopsis, SynopsisBuilder};
+use twinset_index::synopses::{Entry, SynopsisIndex};
 use twinset_io::Limits;
-use twinset_profile::{Export, Profile, ProfileOptions, RelationKind, profile};
+use twinset_profile::{Export, Profile, ProfileOptions, Relation, RelationKind, SavedProfile, profile};
 
 /// A small shop: columns with their types, and rows of SQL values.
 fn shop() -> Vec<(&'static str, &'static str, Vec<String>)> {
@@ -181,6 +183,72 @@ fn check_long_rows(source: &str, mut execute: impl FnMut(&str)) {
     }
 }
 
+/// A table whose values have changed is read again, though it has as many rows as before; one that has not is not.
+fn check_saved(source: &str, mut execute: impl FnMut(&str)) {
+    let numbers =
+        |from: u32| (from..from + 100).map(|id| format!("({id}, {})", id + 500)).collect::<Vec<_>>().join(", ");
+    for (table, columns) in [("parents", "id INTEGER, other INTEGER"), ("children", "parent_id INTEGER, other INTEGER")]
+    {
+        execute(&format!("CREATE TABLE {table} ({columns})"));
+        execute(&format!("INSERT INTO {table} VALUES {}", numbers(1)));
+    }
+    let folder = TempDir::new().unwrap();
+    let options =
+        ProfileOptions { table: vec!["parents".to_owned(), "children".to_owned()], ..ProfileOptions::default() };
+    let again = || {
+        let mut saved = SavedProfile::open_or_create(folder.path(), &options).unwrap();
+        let found = profile(&[source.to_owned()], &options, Some(saved.kept()), &Run::default()).unwrap();
+        saved.save(&found, &options).unwrap();
+        let refers = |relation: &&Relation| {
+            relation.kind == RelationKind::ForeignKey
+                && found.key_name(&relation.left) == "children.parent_id"
+                && found.key_name(&relation.right) == "parents.id"
+        };
+        let key = found.relations.iter().find(refers).map(|key| (key.containment, key.checked));
+        let fresh = profile(&[source.to_owned()], &options, None, &Run::default()).unwrap();
+        assert_eq!(told(&found), told(&fresh), "{source}: what is saved tells the same as the data");
+        (found.unchanged, key)
+    };
+    assert_eq!(again(), (0, Some((1.0, true))));
+    assert_eq!(again(), (2, Some((1.0, true))));
+    // In SQLite all tables are in one file, and all of them are read again.
+    let one = if source.contains("://") { 1 } else { 0 };
+    execute("UPDATE children SET parent_id = parent_id + 5000");
+    assert_eq!(again(), (one, None));
+    assert_eq!(again(), (2, None));
+    // Columns that change places, and a row that takes the place of another that is there twice then.
+    execute("UPDATE children SET parent_id = other, other = other - 400");
+    assert_eq!(again().0, one);
+    execute("UPDATE children SET parent_id = 501, other = 101 WHERE parent_id = 502");
+    assert_eq!(again().0, one);
+    execute("UPDATE children SET parent_id = 503, other = 103 WHERE parent_id = 501");
+    assert_eq!(again().0, one);
+    assert_eq!(again().0, 2);
+    // What an older version saved says nothing of the values.
+    let mut index = SynopsisIndex::open(folder.path()).unwrap();
+    let mut entries = Vec::new();
+    let mut states = 0;
+    let stored = |id: &str, extra: &Map<String, Value>, synopsis: Synopsis<'_>| -> twinset_index::Result<()> {
+        let mut record: Value = serde_json::from_str(extra["profile"].as_str().unwrap()).unwrap();
+        if let Some(state) = record.pointer_mut("/described/state") {
+            *state = "100 rows".into();
+            states += 1;
+        }
+        let extra = Map::from_iter([("profile".to_owned(), record.to_string().into())]);
+        let mut builder = SynopsisBuilder::new(options.size).unwrap();
+        builder.merge(synopsis);
+        entries.push(Entry { id: id.to_owned(), synopsis: builder, bytes: 0, extra });
+        Ok(())
+    };
+    index.snapshot().unwrap().for_each_stored(stored).unwrap();
+    index.replace(&[], entries).unwrap();
+    index.finish().unwrap();
+    drop(index);
+    assert_eq!((states, again().0, again().0), (2, 0, 2));
+    execute("DROP TABLE children");
+    execute("DROP TABLE parents");
+}
+
 #[test]
 fn sqlite() {
     let folder = TempDir::new().unwrap();
@@ -189,6 +257,14 @@ fn sqlite() {
     statements().iter().for_each(|statement| connection.execute_batch(statement).unwrap());
     check(&path.display().to_string());
     check_long_rows(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
+    check_saved(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
+    // With a write-ahead log, the file itself changes only now and then.
+    connection.execute_batch("PRAGMA journal_mode = WAL").unwrap();
+    check_saved(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    check_saved(&path.display().to_string(), |statement| {
+        connection.execute_batch(&format!("{statement}; {checkpoint}")).unwrap();
+    });
     for name in HOSTILE {
         let quoted = format!("\"{}\"", name.replace('"', "\"\""));
         connection
@@ -212,6 +288,7 @@ fn postgres() {
     statements().iter().for_each(|statement| client.batch_execute(statement).unwrap());
     check(server.address());
     check_long_rows(server.address(), |statement| client.batch_execute(statement).unwrap());
+    check_saved(server.address(), |statement| client.batch_execute(statement).unwrap());
     // A password is not needed here, and is nowhere to be seen.
     let secret = server.address().replace("twinset@", "twinset:s3cret@");
     let found = read(&format!("{secret}?sslmode=require&password=s3cret"), &ProfileOptions::default());
@@ -267,6 +344,7 @@ fn mariadb() {
     // InnoDB reads what a column's own REFERENCES say, but does not keep it as a key everywhere.
     check(server.address());
     check_long_rows(server.address(), |statement| connection.query_drop(statement).unwrap());
+    check_saved(server.address(), |statement| connection.query_drop(statement).unwrap());
     // Bytes that are no text refer to others, of which some are not there.
     for (table, values) in [("parts", "(x'ff00'), (x'fe01'), (x'fd02')"), ("uses", "(x'ff00'), (x'fe01'), (x'9902')")] {
         connection.query_drop(format!("CREATE TABLE {table} (code VARBINARY(4) NOT NULL)")).unwrap();

@@ -29,7 +29,7 @@ pub(crate) struct Profile {
     /// Write this instead of the relations: sql (ALTER TABLE statements), mermaid (a diagram) or json (everything)
     #[arg(long, value_name = "WHAT", help_heading = "Output", conflicts_with = "output_format")]
     export: Option<Export>,
-    /// Keep the synopses in the folder PATH, an index; the next run with it reads only what has changed
+    /// Keep the synopses in the folder PATH, an index; the next run with it profiles only tables whose contents have changed
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     save: Option<PathBuf>,
     /// Write only relations that appeared, vanished or got worse since PATH was saved
@@ -270,7 +270,7 @@ fn summary(found: &Found) -> Vec<String> {
     let of_kind = |kind: RelationKind| found.relations.iter().filter(|relation| relation.kind == kind).count() as u64;
     let unchanged = match found.unchanged {
         0 => String::new(),
-        tables => format!(", {tables} of the tables unchanged and not read"),
+        tables => format!(", {tables} of the tables unchanged and not profiled again"),
     };
     let (tables, features) = (count(found.tables.len() as u64, "table"), count(found.features.len() as u64, "feature"));
     let mut lines = vec![

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use twinset::Run;
 use twinset_io::Format;
@@ -153,13 +152,6 @@ fn size(path: &Path) -> u64 {
     path.metadata().map_or(0, |metadata| metadata.len())
 }
 
-/// What changes when a file is written.
-fn state(path: &Path) -> String {
-    let Ok(metadata) = path.metadata() else { return String::new() };
-    let time = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    format!("{} bytes, {}", metadata.len(), time.map_or(0, |time| time.as_nanos()))
-}
-
 impl Source for Files {
     fn name(&self) -> &str {
         &self.name
@@ -176,28 +168,21 @@ impl Source for Files {
         let quiet = Run { progress: None, ..run.clone() };
         for (name, path) in &self.tables {
             run.check()?;
+            // Before the file is opened: if it changes in between, the next run reads it again.
+            let state = self.choice.state_of_files(&[path]);
             // What cannot be opened now cannot be read later.
             match TableFile::open(path, &self.choice.read, &quiet) {
                 Ok(file) => {
                     let columns = file.names().iter().map(|name| (name.clone(), String::new())).collect();
-                    tables.push(Table {
-                        name: name.clone(),
-                        columns,
-                        state: state(path),
-                        bytes: size(path),
-                        ..Table::default()
-                    });
+                    tables.push(Table { name: name.clone(), columns, state, bytes: size(path), ..Table::default() });
                 }
                 Err(error) => problems.push(Problem::of_file(&error, path)),
             }
         }
         if !self.documents.is_empty() && self.choice.tables.is_empty() {
-            let states: Vec<String> =
-                self.documents.iter().map(|path| format!("{}: {}", path.display(), state(path))).collect();
-            let summary =
-                format!("{} documents, {:016x}", states.len(), twinset::token_hash(states.join("\n").as_bytes(), 1));
+            let state = self.choice.state_of_files(&self.documents.iter().map(PathBuf::as_path).collect::<Vec<_>>());
             let bytes = self.documents.iter().map(|path| size(path)).sum();
-            tables.push(Table { state: summary, bytes, ..Table::default() });
+            tables.push(Table { state, bytes, ..Table::default() });
         }
         if self.skipped > 0 {
             let reason = format!(

@@ -10,6 +10,8 @@ mod tls;
 
 pub(crate) use sql::{quoted, quoted_table};
 
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use twinset::Run;
 use twinset_io::ReadOptions;
 use twinset_io::read::features::{BadRows, Batch, is_xml};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::table::Table;
 use crate::{Error, Result};
@@ -30,20 +33,31 @@ pub(crate) struct Choice {
     pub(crate) timeout: Option<Duration>,
     /// What the user says is the state of databases.
     pub(crate) state: Option<String>,
-    /// Whether the states of databases matter, as something is saved.
+    /// Whether the states of tables matter, as something is saved.
     pub(crate) needs_state: bool,
     pub(crate) read: ReadOptions,
 }
 
 impl Choice {
-    /// What changes when the rows of a database's table change: what the user says, or the number of rows. Nothing if that cannot be
-    /// told, or does not matter.
-    fn state_or<E>(&self, count: impl FnOnce() -> Result<u64, E>) -> String {
+    /// The state of a database's table: what the user says, or a checksum of all its rows. Empty if there is none, or none is needed.
+    fn state_or(&self, checksum: impl FnOnce() -> Option<String>) -> String {
         match &self.state {
-            Some(told) => told.clone(),
-            None if self.needs_state => count().map_or_else(|_| String::new(), |rows| format!("{rows} rows")),
+            Some(told) => format!("{VERSION} told {told}"),
+            None if self.needs_state => checksum().map_or_else(String::new, |sum| format!("{VERSION} rows {sum}")),
             None => String::new(),
         }
+    }
+
+    /// The state of files: a checksum of all their bytes. Empty if one cannot be read, or no state is needed.
+    ///
+    /// Sizes and times are not enough: a file can be written twice within one tick of its clock, and a copy can keep the time of
+    /// another file.
+    fn state_of_files(&self, paths: &[&Path]) -> String {
+        if !self.needs_state {
+            return String::new();
+        }
+        let format = self.read.format.map_or_else(String::new, |format| format!(" as {format}"));
+        checksum(paths).map_or_else(|_| String::new(), |sum| format!("{VERSION} bytes {sum:032x}{format}"))
     }
 
     /// Whether a table was chosen, by its name or with its schema.
@@ -51,6 +65,32 @@ impl Choice {
         let table = Table { schema: schema.map(str::to_owned), name: name.to_owned(), ..Table::default() };
         self.tables.is_empty() || self.tables.iter().any(|chosen| table.is_called(chosen))
     }
+}
+
+/// Part of every state. Raise it when values are made in another way: then everything that was saved is read again.
+const VERSION: u32 = 2;
+
+/// A checksum of the bytes of some files, and of where each of them ends.
+fn checksum(paths: &[&Path]) -> std::io::Result<u128> {
+    let mut hash = Xxh3::new();
+    let mut buffer = vec![0; ENOUGH];
+    for path in paths {
+        let mut file = File::open(path)?;
+        let mut length = 0;
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    hash.update(&buffer[..read]);
+                    length += read as u64;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        hash.update(&length.to_le_bytes());
+    }
+    Ok(hash.digest128())
 }
 
 /// Something that could not be read.

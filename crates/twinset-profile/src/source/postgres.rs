@@ -42,7 +42,7 @@ impl Postgres {
         let kinds = if self.choice.views { "'r', 'p', 'f', 'v', 'm'" } else { "'r', 'p', 'f'" };
         let rows = self.client.query(
             &format!(
-                "SELECT n.nspname::text, c.relname::text, c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                "SELECT n.nspname::text, c.relname::text, c.oid, c.relkind IN ('r', 'p') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                  WHERE c.relkind IN ({kinds}) AND NOT c.relispartition
                    AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_t%'
                    AND (cardinality($1::text[]) = 0 OR n.nspname::text = ANY($1))
@@ -64,10 +64,11 @@ impl Postgres {
             let columns = columns.iter().map(|row| (row.get(0), row.get(1))).collect();
             let declared = self.declared(oid)?;
             let mut table = Table { schema: Some(schema), name, columns, declared, ..Table::default() };
-            let sql = format!("SELECT count(*) FROM {}", quoted_table(&table));
-            let client = &mut self.client;
-            let count = || guarded(client, |client| client.query_one(&sql, &[])).map(|row| row.get::<_, i64>(0) as u64);
-            table.state = self.choice.state_or(count);
+            let (client, sql) = (&mut self.client, checksum(&table));
+            // A view or a foreign table may tell something else each time.
+            let is_own: bool = row.get(3);
+            let sum = || guarded(client, |client| client.query_one(&sql, &[])).ok().map(|row| row.get(0));
+            table.state = self.choice.state_or(|| is_own.then(sum).flatten());
             tables.push(table);
         }
         Ok(tables)
@@ -88,6 +89,17 @@ impl Postgres {
             |row: &Row| DeclaredKey { columns: row.get(2), to: (Some(row.get(0)), row.get(1)), to_columns: row.get(3) };
         Ok(rows.iter().map(key).collect())
     }
+}
+
+/// A query for a checksum of all rows as they are read, whatever their order.
+fn checksum(table: &Table) -> String {
+    let columns: Vec<String> = table.columns.iter().map(|(name, _)| format!("{}::text", quoted(name))).collect();
+    let row = format!("ROW({})::text COLLATE \"C\"", columns.join(", "));
+    format!(
+        "SELECT concat_ws(' ', count(*), sum(hashtextextended(r, 1)), sum(hashtextextended(r, 2)))
+         FROM (SELECT {row} AS r FROM {}) AS t",
+        quoted_table(table)
+    )
 }
 
 /// Connects as the address says; without a password in it, with that of the environment.

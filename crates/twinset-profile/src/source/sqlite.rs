@@ -20,6 +20,8 @@ pub(super) struct Sqlite {
     name: String,
     connection: Connection,
     choice: Choice,
+    /// That of all its tables.
+    state: String,
 }
 
 /// Whether a file is a SQLite database.
@@ -30,12 +32,28 @@ pub(super) fn is_database(path: &Path) -> bool {
         && start == *b"SQLite format 3\0"
 }
 
+/// The state of a database: that of its file and of its write-ahead log, where what was written last may be. The counter in the
+/// header would not do: SQLite need not raise it in WAL mode or while it locks the file exclusively.
+///
+/// This is called before the file is locked: closing it here would end all locks that this process has on it.
+fn state(path: &Path, choice: &Choice) -> String {
+    if choice.state.is_some() {
+        return choice.state_or(|| None);
+    }
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = Path::new(&log);
+    let has_log = log.metadata().is_ok_and(|log| log.len() > 0);
+    choice.state_of_files(&[path, log][..if has_log { 2 } else { 1 }])
+}
+
 impl Sqlite {
     pub(super) fn open(path: &Path, choice: &Choice) -> Result<Self> {
         let name = path.display().to_string();
+        let state = state(path, choice);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&name, &error))?;
-        let sqlite = Self { name, connection, choice: choice.clone() };
+        let sqlite = Self { name, connection, choice: choice.clone(), state };
         let begin = "PRAGMA query_only = true; PRAGMA trusted_schema = false; PRAGMA cell_size_check = true; BEGIN";
         sqlite.connection.execute_batch(begin).map_err(|error| failure(&sqlite.name, &error))?;
         Ok(sqlite)
@@ -51,23 +69,24 @@ impl Sqlite {
 
     fn describe(&self) -> rusqlite::Result<Vec<Table>> {
         let kinds = if self.choice.views { "'table', 'view'" } else { "'table'" };
+        // A view or a virtual table may tell something else each time, whatever the file holds.
         let sql = format!(
-            "SELECT name FROM sqlite_schema WHERE type IN ({kinds}) AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+            "SELECT name, rootpage > 0 FROM sqlite_schema WHERE type IN ({kinds}) AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         );
-        let names: Vec<String> =
-            self.connection.prepare(&sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let names: Vec<(String, Option<bool>)> = self
+            .connection
+            .prepare(&sql)?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
         let mut tables = Vec::new();
-        for name in names.into_iter().filter(|name| self.choice.has_table(None, name)) {
+        for (name, is_stored) in names.into_iter().filter(|(name, _)| self.choice.has_table(None, name)) {
             // Columns that are computed count as well; those that a virtual table hides do not.
             let sql = "SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid";
             let mut columns = self.connection.prepare(sql)?;
             let columns =
                 columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-            let count = || {
-                let sql = format!("SELECT count(*) FROM {}", quoted(&name));
-                self.connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).map(|count| count as u64)
-            };
-            let state = self.choice.state_or(count);
+            let is_known = is_stored == Some(true) || self.choice.state.is_some();
+            let state = if is_known { self.state.clone() } else { String::new() };
             let declared = self.declared(&name)?;
             tables.push(Table { name, columns, state, declared, ..Table::default() });
         }
