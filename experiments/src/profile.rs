@@ -159,7 +159,7 @@ fn row(name: &str, found: Option<(usize, usize, f64, usize)>, usage: &Usage, own
 /// The foreign keys of one column each, best first.
 fn listed(found: &Value) -> Vec<(String, String)> {
     let relations = found["relations"].as_array().into_iter().flatten();
-    let keys = relations.filter(|relation| relation["kind"] == "foreign-key");
+    let keys = relations.filter(|relation| relation["kind"] == "foreign-key" && is_found(relation));
     let name = |side: &Value| match side.as_array().map(Vec::as_slice) {
         Some([only]) => only.as_str().map(str::to_owned),
         _ => None,
@@ -167,10 +167,16 @@ fn listed(found: &Value) -> Vec<(String, String)> {
     keys.filter_map(|key| Some((name(&key["left"])?, name(&key["right"])?))).collect()
 }
 
+/// Whether the values speak for a key, so that it is not listed only because it is declared.
+fn is_found(relation: &Value) -> bool {
+    relation["evidence"]["key"].is_number()
+}
+
 /// The keys that the source declares, as far as they have values.
 fn declared(found: &Value) -> Keys {
     let relations = found["relations"].as_array().into_iter().flatten();
-    let keys = relations.filter(|relation| relation["kind"] == "foreign-key" && relation["declared"] == true);
+    let keys = relations
+        .filter(|relation| relation["kind"] == "foreign-key" && relation["declared"] == true && is_found(relation));
     let name = |side: &Value| side.as_array().and_then(|names| names.first()?.as_str().map(str::to_owned));
     keys.filter(|key| key["left"].as_array().is_some_and(|left| left.len() == 1))
         .filter_map(|key| Some((name(&key["left"])?, name(&key["right"])?)))

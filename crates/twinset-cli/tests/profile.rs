@@ -313,3 +313,48 @@ fn a_saved_profile_is_never_taken_for_the_data() {
         assert!(summary.contains("ragged.csv:3"), "{summary}");
     }
 }
+
+#[test]
+fn declared_keys_are_listed_with_their_violations() {
+    let folder = Folder::with(&[]);
+    let database = rusqlite::Connection::open(folder.path("s.sqlite")).unwrap();
+    let list = |ids: std::ops::Range<u32>| ids.map(|id| format!("({id})")).collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "PRAGMA foreign_keys = false;
+         CREATE TABLE customers (id INTEGER PRIMARY KEY); INSERT INTO customers VALUES {};
+         CREATE TABLE orders (customer REFERENCES customers); INSERT INTO orders VALUES {}, {}, (4999);
+         CREATE TABLE lost (customer REFERENCES nowhere (id)); INSERT INTO lost VALUES ('x')",
+        list(1..101),
+        list(1..100),
+        list(4800..5000)
+    );
+    database.execute_batch(&sql).unwrap();
+    for options in ["", "--top 1", "--score 0.99", "--containment 1"] {
+        let output = folder.run(&format!("profile s.sqlite {options}"));
+        let found = rows(&String::from_utf8(output.stdout).unwrap());
+        let key = found.iter().find(|row| row[..3] == ["foreign-key", "orders.customer", "customers.id"]).unwrap();
+        assert_eq!(key[5], (99.0 / 299.0).to_string());
+        assert!(key[7].ends_with("declared 1.00"), "{}", key[7]);
+        assert_eq!((key[10].as_str(), key[11].as_str()), ("yes", "yes"));
+        assert!(key[12].starts_with("4999 (2), 4800 (1), ") && key[12].ends_with("and 195 more"), "{}", key[12]);
+        // What a key leads to may not be there.
+        let summary = String::from_utf8(output.stderr).unwrap();
+        assert!(summary.contains("declared foreign key (customer) to nowhere (id) not checked"), "{summary}");
+    }
+    folder.stdout("profile s.sqlite --report r.html");
+    assert!(folder.read("r.html").contains("4999"));
+    let json: serde_json::Value = serde_json::from_str(&folder.stdout("profile s.sqlite --export json")).unwrap();
+    let keys = json["relations"].as_array().unwrap().iter().filter(|relation| relation["declared"] == true);
+    assert_eq!(keys.map(|key| key["orphan_rows"].as_u64()).collect::<Vec<_>>(), [Some(201)]);
+    let sql = folder.stdout("profile s.sqlite --export sql");
+    assert!(sql.contains("would fail") && !sql.lines().any(|line| line.starts_with("ALTER")), "{sql}");
+    // A key of tables without rows is listed as well.
+    let other = rusqlite::Connection::open(folder.path("t.sqlite")).unwrap();
+    other.execute_batch("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a)").unwrap();
+    let found = rows(&folder.stdout("profile t.sqlite"));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0][..3], ["foreign-key", "b.a_id", "a.id"]);
+    assert_eq!((found[0][5].as_str(), found[0][10].as_str()), ("1", "yes"));
+    let text = folder.stdout("profile t.sqlite --no-check");
+    assert_eq!(rows(&text)[0][10..12], ["no", "yes"], "{text}");
+}

@@ -28,6 +28,16 @@ use crate::value::Class;
 pub(crate) struct Question {
     pub(crate) left: Key,
     pub(crate) right: Key,
+    /// Whether the first look does not rule out that the left is contained in the right.
+    pub(crate) is_candidate: bool,
+    /// Whether a database declares that the left refers to the right.
+    pub(crate) is_declared: bool,
+}
+
+impl Question {
+    pub(crate) fn candidate(left: Key, right: Key) -> Self {
+        Self { left, right, is_candidate: true, is_declared: false }
+    }
 }
 
 /// What the second look needs.
@@ -156,8 +166,8 @@ impl Checker<'_> {
         let mut full: BTreeMap<Key, f64> =
             keys.filter(|key| !self.is_known(key)).map(|key| (key.clone(), self.most(&key))).collect();
         let mut asked: BTreeMap<Key, Vec<u64>> = BTreeMap::new();
-        for Question { left, right } in questions {
-            if left.len() == 2 {
+        for Question { left, right, is_declared, .. } in questions {
+            if left.len() > 1 && !is_declared {
                 // A pair of columns that is contained has hardly more values than the pair that contains it.
                 let bound = self.most(right) / self.share;
                 full.entry(left.clone()).and_modify(|own| *own = own.min(bound));
@@ -189,7 +199,7 @@ impl Checker<'_> {
         for part in 0..parts {
             let mut held: BTreeMap<Key, Held> = BTreeMap::new();
             for (key, &most) in &full {
-                if most > few || key.len() == 2 {
+                if most > few || key.len() > 1 {
                     held.insert(key.clone(), Held::Many { values: SortedValues::default(), recent: Recent::default() });
                 } else if part == 0 {
                     held.insert(key.clone(), Held::Few { values: HashMap::default(), recent: Recent::default() });
@@ -242,9 +252,9 @@ impl Checker<'_> {
                 counts.right_is_estimate = exact.is_none() && !feature.distinct.is_exact();
             }
         }
-        // What is not contained is not listed.
+        // What is neither contained nor declared is not listed.
         missing.retain(|&at, values| {
-            let is_listed = |counts: &Counts| counts.containment() >= self.share;
+            let is_listed = |counts: &Counts| questions[at].is_declared || counts.containment() >= self.share;
             !values.is_empty() && answers[at].as_ref().is_some_and(is_listed)
         });
         self.find_orphans(questions, answers, missing, &whole)

@@ -44,11 +44,11 @@ impl Profile {
         }
     }
 
-    /// The foreign keys, for each column only the best.
+    /// The foreign keys: all that are declared, and of each other column only the best.
     pub fn best_keys(&self) -> impl Iterator<Item = &Relation> {
-        let mut seen = BTreeSet::new();
-        let keys = self.relations.iter().filter(|relation| relation.kind == RelationKind::ForeignKey);
-        keys.filter(move |relation| seen.insert(relation.left.clone()))
+        let keys = || self.relations.iter().filter(|relation| relation.kind == RelationKind::ForeignKey);
+        let mut seen: BTreeSet<&[usize]> = keys().filter(|key| key.declared).map(|key| key.left.as_slice()).collect();
+        keys().filter(move |key| key.declared || seen.insert(&key.left))
     }
 
     fn table_of(&self, key: &[usize]) -> &Table {
@@ -71,11 +71,16 @@ impl Profile {
             let mut holds = None;
             if left.source != right.source {
                 holds = Some("the tables are in different databases");
-            } else if key.declared {
-                holds = Some("declared already");
             } else if key.orphan_values > 0 {
                 notes.push(format!("orphan values: {}", key.orphans_in_words()));
-                holds = Some("remove the orphan values first");
+                holds = Some(match key.declared {
+                    true => {
+                        "declared already, but violated: adding it again would fail until the orphan values are removed"
+                    }
+                    false => "adding it would fail: remove the orphan values first",
+                });
+            } else if key.declared {
+                holds = Some("declared already");
             } else if !key.checked {
                 notes.push("not checked".to_owned());
             }

@@ -12,7 +12,7 @@ use crate::making::Making;
 use crate::recent::{Known, Recent};
 use crate::sorted::SortedValues;
 
-/// One feature, or two of one table together.
+/// One feature, or several of one table together.
 pub(crate) type Key = Vec<usize>;
 
 /// How the values of a key are collected.
@@ -133,16 +133,24 @@ pub(crate) fn for_each_value(
                 visit(Some(hash), &mut || making.value_of(feature.is_boolean, raw, &mut buffer).0, &text);
             }
         }
-        [first, second] => {
-            let (first, second) = (&features[*first], &features[*second]);
-            for (left, right) in batch.values(first.position).zip(batch.values(second.position)) {
-                let (Some(left), Some(right)) = (making.present(left), making.present(right)) else { continue };
-                let a = making.value_of(first.is_boolean, left, &mut buffer).0;
-                let b = making.value_of(second.is_boolean, right, &mut buffer).0;
-                let both = synopsis_value(a.rotate_left(1) ^ synopsis_value(b, making.seed), making.seed);
-                visit(None, &mut || both, &|| format!("{}, {}", beginning(left), beginning(right)));
+        several => {
+            let values = |&feature: &usize| (features[feature].is_boolean, batch.values(features[feature].position));
+            let mut columns: Vec<_> = several.iter().map(values).collect();
+            let mut row: Vec<(u64, &[u8])> = Vec::new();
+            loop {
+                row.clear();
+                for (is_boolean, values) in &mut columns {
+                    let Some(raw) = values.next() else { return };
+                    row.extend(making.present(raw).map(|raw| (making.value_of(*is_boolean, raw, &mut buffer).0, raw)));
+                }
+                if row.len() < several.len() {
+                    continue;
+                }
+                let together = |after: u64, own: u64| synopsis_value(own.rotate_left(1) ^ after, making.seed);
+                let values = row.iter().rev().map(|(value, _)| *value);
+                let all = values.reduce(|after, own| together(synopsis_value(after, making.seed), own)).unwrap_or(0);
+                visit(None, &mut || all, &|| row.iter().map(|(_, raw)| beginning(raw)).collect::<Vec<_>>().join(", "));
             }
         }
-        _ => {}
     }
 }

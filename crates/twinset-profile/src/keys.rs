@@ -41,7 +41,7 @@ const TELLING: f64 = 0.6;
 const SECOND: f64 = 0.8;
 /// What is left of it if the target itself refers to another that the column could refer to.
 const DERIVED: f64 = 0.75;
-/// What a key of two columns is worth beside one of a single column.
+/// What a key of several columns is worth beside one of a single column.
 const COMPOSITE: f64 = 0.75;
 /// What is left of it if the target is no key at all.
 const NO_KEY: f64 = 0.5;
@@ -214,10 +214,10 @@ impl<'a> Scorer<'a> {
         by_size.then(by_key).then(length(o).cmp(&length(r))).then(other.cmp(&root)).is_gt()
     }
 
-    /// A key of two columns.
-    pub(crate) fn composite(&self, relation: &Relation) -> Relation {
+    /// A key of several columns, or one that is declared though nothing else speaks for it: by less evidence.
+    pub(crate) fn other_key(&self, relation: &Relation) -> Relation {
         let pairs = || relation.left.iter().zip(&relation.right);
-        let name = pairs().map(|(&left, &right)| self.name(left, right)).sum::<f64>() / 2.0;
+        let name = pairs().map(|(&left, &right)| self.name(left, right)).sum::<f64>() / relation.left.len() as f64;
         let value = |of: &str| match of {
             "name" => Some(name),
             "contained" => Some(((relation.containment - 0.8) / 0.2).clamp(0.0, 1.0)),
@@ -228,7 +228,8 @@ impl<'a> Scorer<'a> {
             .iter()
             .filter_map(|&(name, weight)| value(name).map(|value| Evidence { name, weight, value }))
             .collect();
-        Relation { kind: RelationKind::ForeignKey, score: COMPOSITE * mean(&evidence), evidence, ..relation.clone() }
+        let factor = if relation.left.len() > 1 { COMPOSITE } else { NO_KEY };
+        Relation { kind: RelationKind::ForeignKey, score: factor * mean(&evidence), evidence, ..relation.clone() }
     }
 
     fn evidence(&self, relation: &Relation, name: f64, targets: usize, claim: f64) -> Vec<Evidence> {
@@ -271,7 +272,7 @@ impl<'a> Scorer<'a> {
 }
 
 /// What the mean is multiplied with, more or less, rather than a part of it.
-fn factor(name: &'static str, value: f64) -> Evidence {
+pub(crate) fn factor(name: &'static str, value: f64) -> Evidence {
     Evidence { name, weight: 0.0, value }
 }
 

@@ -37,6 +37,10 @@ pub(crate) fn first_look(
         Ok(())
     })?;
     let is_xml = table.is_xml();
+    // A table without rows has columns, too.
+    for name in names.iter().skip(collectors.len()) {
+        collectors.push(Collector::new(making, is_text(name))?);
+    }
     let mut features = Vec::new();
     for (position, (collector, name)) in collectors.into_iter().zip(&names).enumerate() {
         if is_xml && collector.present() == 0 {

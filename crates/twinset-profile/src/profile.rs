@@ -6,9 +6,10 @@ use twinset::{Intervals, Measure, Run};
 
 use crate::check::{Checker, Question};
 use crate::feature::Feature;
+use crate::held::Key;
 use crate::inclusion;
 use crate::kept::Kept;
-use crate::keys::Scorer;
+use crate::keys::{Scorer, factor};
 use crate::look::first_look;
 use crate::making::Making;
 use crate::relation::{Relation, RelationKind};
@@ -54,10 +55,14 @@ fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&K
         let is_known = question.left.iter().chain(&question.right).all(|&feature| is_kept[feature]);
         let saved = saved.filter(|_| is_known)?;
         let identities = (profile.identity(&question.left), profile.identity(&question.right));
-        saved.answers.get(&identities).cloned()
+        // The orphans of a key are known only if it was listed, or declared then.
+        let has_orphans = |counts: &&Counts| counts.common == counts.left || !counts.orphans.is_empty();
+        saved.answers.get(&identities).filter(|counts| !question.is_declared || has_orphans(counts)).cloned()
     };
-    let questions = profile.questions(options);
+    let (declared, problems) = profile.declared_keys(options);
+    let questions = profile.questions(declared, options);
     let known: Vec<Option<Counts>> = questions.iter().map(known).collect();
+    profile.problems.extend(problems);
     profile.relate(&mut sources, questions, known, &making, options, run)?;
     Ok(profile)
 }
@@ -176,14 +181,74 @@ impl Profile {
         }
     }
 
-    /// What is asked: which features may be contained in which, alone and two together.
-    fn questions(&self, options: &ProfileOptions) -> Vec<Question> {
+    /// The foreign keys that databases declare, between features; and why some of them cannot be compared.
+    fn declared_keys(&self, options: &ProfileOptions) -> (BTreeSet<(Key, Key)>, Vec<Problem>) {
+        let mut of_table: Vec<Vec<usize>> = vec![Vec::new(); self.tables.len()];
+        self.features.iter().enumerate().for_each(|(number, feature)| of_table[feature.table].push(number));
+        let (mut keys, mut problems) = (BTreeSet::new(), Vec::new());
+        for (left, own) in self.tables.iter().enumerate() {
+            // SQLite takes names that differ in case for the same.
+            let same = |a: &str, b: &str| a == b || own.schema.is_none() && a.eq_ignore_ascii_case(b);
+            let find = |table: usize, columns: &[String]| -> Option<Key> {
+                let is = |column: &str, &feature: &usize| same(&self.features[feature].column, column);
+                columns
+                    .iter()
+                    .map(|column| of_table[table].iter().copied().find(|feature| is(column, feature)))
+                    .collect()
+            };
+            for key in &own.declared {
+                let is_target = |table: &&Table| {
+                    table.source == own.source
+                        && same(&table.name, &key.to.1)
+                        && (key.to.0.is_none() || key.to.0 == table.schema)
+                };
+                let target = self.tables.iter().position(|table| is_target(&table));
+                let sides = target.and_then(|right| Some((find(left, &key.columns)?, find(right, &key.to_columns)?)));
+                let mut report = |reason: &str| {
+                    let place = format!("{} {}", self.sources[own.source], own.name);
+                    let (from, to) = (key.columns.join(", "), key.to_columns.join(", "));
+                    let reason = format!("declared foreign key ({from}) to {} ({to}) {reason}", key.to.1);
+                    problems.push(Problem { place, reason });
+                };
+                let Some((from, to)) = sides.filter(|(from, to)| !from.is_empty() && from.len() == to.len()) else {
+                    // Other tables were not asked for.
+                    if options.table.is_empty() && options.schema.is_empty() {
+                        report("not checked: what it refers to was not read");
+                    }
+                    continue;
+                };
+                let are_comparable = from.iter().zip(&to).all(|(&from, &to)| {
+                    let (from, to) = (&self.features[from], &self.features[to]);
+                    let are_booleans =
+                        from.is_boolean == to.is_boolean || from.values.is_empty() || to.values.is_empty();
+                    !from.is_tokens && !to.is_tokens && are_booleans
+                });
+                if !are_comparable {
+                    report("not checked: one side is compared by tokens, or as true and false");
+                    continue;
+                }
+                let mut pairs: Vec<(usize, usize)> = from.into_iter().zip(to).collect();
+                pairs.sort_unstable();
+                keys.insert(pairs.into_iter().unzip());
+            }
+        }
+        (keys, problems)
+    }
+
+    /// What is asked: which features may be contained in which, alone and two together, and whether declared keys hold.
+    fn questions(&self, mut declared: BTreeSet<(Key, Key)>, options: &ProfileOptions) -> Vec<Question> {
         let scorer = Scorer::new(&self.features, &self.tables);
         let cut = |pairs| self.most_promising(pairs, &scorer, options.top);
         let pairs = inclusion::candidates(&self.features, options.containment.as_f64(), cut);
-        let single = pairs.iter().map(|&(left, right)| Question { left: vec![left], right: vec![right] });
+        let single = pairs.iter().map(|&(left, right)| Question::candidate(vec![left], vec![right]));
         let composite = composites(&self.features, &self.tables, &scorer, &pairs);
-        single.chain(composite.into_iter().filter(|_| !options.no_check)).collect()
+        let mut questions: Vec<Question> = single.chain(composite.into_iter().filter(|_| !options.no_check)).collect();
+        for question in &mut questions {
+            question.is_declared = declared.remove(&(question.left.clone(), question.right.clone()));
+        }
+        let others = declared.into_iter();
+        questions.extend(others.map(|(left, right)| Question { left, right, is_candidate: false, is_declared: true }));
+        questions
     }
 
     /// Of the features that one may be contained in, the most promising: by name, and by how many of their values it may cover.
@@ -239,29 +304,41 @@ impl Profile {
                 }
             }
         }
-        // Two columns are a key together if no two rows have the same values.
-        let is_target = |(question, counts): &(Question, Option<Counts>)| {
+        let share = options.containment.as_f64();
+        let (mut contained, mut declared) = (Vec::new(), Vec::new());
+        for (question, counts) in questions.iter().zip(&answers) {
+            let relation = self.relation(question, counts.as_ref());
+            // Two columns are a key together if no two rows have the same values.
             let rows = self.features[question.right[0]].rows;
-            question.right.len() == 1 || counts.as_ref().is_some_and(|counts| counts.right == rows)
-        };
-        let all = questions.into_iter().zip(answers);
-        let answered: Vec<(Question, Option<Counts>)> = all.clone().filter(is_target).collect();
-        self.answers = all.filter_map(|(question, counts)| Some((question, counts?))).collect();
-        let mut contained = Vec::new();
-        for (question, counts) in &answered {
-            contained.extend(self.contained(question, counts.as_ref(), options.containment.as_f64()));
+            let is_target = question.right.len() == 1
+                || counts.as_ref().is_some_and(|counts| counts.right == rows && counts.left > 0);
+            let is_contained =
+                question.is_candidate && is_target && !(relation.checked && relation.containment < share);
+            if question.is_declared {
+                declared.push(relation.clone());
+            }
+            if is_contained {
+                contained.push(relation);
+            }
         }
+        let sides = |relation: &Relation| (relation.left.clone(), relation.right.clone());
+        let all_declared: BTreeSet<(Key, Key)> = declared.iter().map(sides).collect();
+        let all = questions.into_iter().zip(answers);
+        self.answers = all.filter_map(|(question, counts)| Some((question, counts?))).collect();
         let scorer = Scorer::new(&self.features, &self.tables);
         let mut keys = scorer.foreign_keys(&contained);
         keys.extend(
-            contained.iter().filter(|relation| relation.left.len() == 2).map(|relation| scorer.composite(relation)),
+            contained.iter().filter(|relation| relation.left.len() > 1).map(|relation| scorer.other_key(relation)),
         );
-        keys.retain(|key| key.score >= options.score);
+        let found: BTreeSet<(Key, Key)> = keys.iter().filter(|key| key.declared).map(sides).collect();
+        declared.retain(|key| !found.contains(&sides(key)));
+        keys.extend(declared.iter().map(|key| scorer.other_key(key)));
+        keys.retain(|key| key.declared || key.score >= options.score);
+        keys.iter_mut().filter(|key| key.declared).for_each(|key| key.evidence.push(factor("declared", 1.0)));
         contained.retain(|relation| relation.left.len() == 1);
-        let similar = similar(&self.features, &self.answers, options, run)?;
+        let similar = similar(&self.features, &self.answers, &all_declared, options, run)?;
         let mut relations = Vec::new();
         for mut of_kind in [keys, contained, similar] {
-            of_kind.iter_mut().for_each(|relation| relation.declared = self.is_declared(relation));
             let order = |relation: &Relation| (relation.left.clone(), relation.right.clone());
             of_kind.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| order(a).cmp(&order(b))));
             let mut listed: HashMap<Vec<usize>, usize> = HashMap::new();
@@ -269,7 +346,7 @@ impl Profile {
                 let count = listed.entry(relation.left.clone()).or_insert(0);
                 *count += 1;
                 // Of similar features the best of either side are there already.
-                *count <= options.top || relation.kind == RelationKind::Similar
+                *count <= options.top || relation.declared || relation.kind == RelationKind::Similar
             });
             relations.extend(of_kind);
         }
@@ -277,8 +354,8 @@ impl Profile {
         Ok(())
     }
 
-    /// How one key is contained in another, if it is.
-    fn contained(&self, question: &Question, counts: Option<&Counts>, share: f64) -> Option<Relation> {
+    /// How far one key is contained in another.
+    fn relation(&self, question: &Question, counts: Option<&Counts>) -> Relation {
         let (left, right) = (&self.features[question.left[0]], &self.features[question.right[0]]);
         let mut relation = Relation {
             kind: RelationKind::Contained,
@@ -291,7 +368,7 @@ impl Profile {
             containment: 0.0,
             coverage: 0.0,
             checked: false,
-            declared: false,
+            declared: question.is_declared,
             orphans: Vec::new(),
             orphan_values: 0,
             orphan_rows: 0,
@@ -312,9 +389,6 @@ impl Profile {
                 relation.checked = true;
                 relation.orphans = counts.orphans.clone();
                 relation.orphan_values = counts.left - counts.common;
-                if relation.containment < share {
-                    return None;
-                }
             }
             None => {
                 let comparison = left.synopsis().compare(right.synopsis());
@@ -326,29 +400,7 @@ impl Profile {
             }
         }
         relation.score = relation.containment * (0.5 + 0.5 * relation.coverage.sqrt());
-        Some(relation)
-    }
-
-    fn is_declared(&self, relation: &Relation) -> bool {
-        let columns = |key: &[usize]| -> Vec<&str> {
-            key.iter().map(|&feature| self.features[feature].column.as_str()).collect()
-        };
-        let (left, right) =
-            (&self.tables[self.features[relation.left[0]].table], &self.tables[self.features[relation.right[0]].table]);
-        let same = |a: &str, b: &str| a == b || left.schema.is_none() && a.eq_ignore_ascii_case(b);
-        let (from, to) = (columns(&relation.left), columns(&relation.right));
-        left.source == right.source
-            && left.declared.iter().any(|key| {
-                let mut pairs: Vec<(&str, &str)> =
-                    key.columns.iter().map(String::as_str).zip(key.to_columns.iter().map(String::as_str)).collect();
-                let mut own: Vec<(&str, &str)> = from.iter().copied().zip(to.iter().copied()).collect();
-                pairs.sort_unstable();
-                own.sort_unstable();
-                same(&key.to.1, &right.name)
-                    && (key.to.0.is_none() || key.to.0 == right.schema)
-                    && pairs.len() == own.len()
-                    && pairs.iter().zip(&own).all(|(a, b)| same(a.0, b.0) && same(a.1, b.1))
-            })
+        relation
     }
 }
 
@@ -384,7 +436,7 @@ fn composites(features: &[Feature], tables: &[Table], scorer: &Scorer<'_>, pairs
                 let is_enough = features[b].distinct.high * features[d].distinct.high >= rows;
                 let name = scorer.name(a, b).min(scorer.name(c, d));
                 if a != c && b != d && is_enough {
-                    found.push((name, Question { left: vec![a, c], right: vec![b, d] }));
+                    found.push((name, Question::candidate(vec![a, c], vec![b, d])));
                 }
             }
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Relation {
     /// Of which kind it is.
     pub kind: RelationKind,
-    /// The positions of the features on the left among all: one, or two for a composite key.
+    /// The positions of the features on the left among all: one, or several for a composite key.
     pub left: Vec<usize>,
     /// Those on the right, which the left ones are similar to, contained in, or refer to.
     pub right: Vec<usize>,

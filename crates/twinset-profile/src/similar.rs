@@ -1,11 +1,12 @@
 //! Features that have much the same values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use twinset::{Input, Intervals, JoinOptions, Measure, Run, Synopses};
 
 use crate::check::Question;
 use crate::feature::Feature;
+use crate::held::Key;
 use crate::relation::{Relation, RelationKind};
 use crate::source::Counts;
 use crate::{ProfileOptions, Result};
@@ -14,6 +15,7 @@ use crate::{ProfileOptions, Result};
 pub(crate) fn similar(
     features: &[Feature],
     answers: &[(Question, Counts)],
+    declared: &BTreeSet<(Key, Key)>,
     options: &ProfileOptions,
     run: &Run,
 ) -> Result<Vec<Relation>> {
@@ -39,7 +41,7 @@ pub(crate) fn similar(
             containment: comparison.value(Measure::Containment),
             coverage: comparison.swapped().value(Measure::Containment),
             checked: comparison.is_exact(),
-            declared: false,
+            declared: declared.contains(&(vec![left], vec![right])),
             orphans: Vec::new(),
             orphan_values: 0,
             orphan_rows: 0,

@@ -249,6 +249,60 @@ fn check_saved(source: &str, mut execute: impl FnMut(&str)) {
     execute("DROP TABLE parents");
 }
 
+/// The statements that make tables with keys that are declared and violated, where `refers` declares a key after the rows are there.
+fn violated(refers: impl Fn(&str, &str, &str) -> String) -> Vec<String> {
+    let list = |rows: Vec<String>| rows.join("), (");
+    let parents = (1..=100).map(|id| id.to_string()).collect();
+    let children = (1..=300).map(|id| (if id <= 100 { id } else { id + 1000 }).to_string()).collect();
+    vec![
+        "CREATE TABLE parent (id INTEGER NOT NULL PRIMARY KEY)".to_owned(),
+        format!("INSERT INTO parent VALUES ({})", list(parents)),
+        "CREATE TABLE triple (a INTEGER, b INTEGER, d INTEGER, PRIMARY KEY (a, b, d))".to_owned(),
+        "INSERT INTO triple VALUES (901, 901, 901), (901, 902, 903)".to_owned(),
+        refers("child", "parent_id", "parent (id)"),
+        format!("INSERT INTO child (parent_id) VALUES ({})", list(children)),
+        refers("nobody", "parent_id", "parent (id)"),
+        refers("part", "x, y, z", "triple (a, b, d)"),
+        "INSERT INTO part (x, y, z) VALUES (901, 901, 901), (901, 902, 903), (907, 907, 908), (909, NULL, 909)".to_owned(),
+    ]
+}
+
+/// Every key that is declared is listed, with its violations.
+fn check_declared(source: &str) {
+    let table = ["parent", "triple", "child", "nobody", "part"].map(str::to_owned).to_vec();
+    for no_check in [false, true] {
+        let found = read(source, &ProfileOptions { no_check, table: table.clone(), ..ProfileOptions::default() });
+        assert!(found.problems.is_empty(), "{:?}", found.problems);
+        let keys: BTreeMap<String, &Relation> = found
+            .relations
+            .iter()
+            .filter(|relation| relation.kind == RelationKind::ForeignKey && relation.declared)
+            .map(|key| (format!("{} {}", found.key_name(&key.left), found.key_name(&key.right)), key))
+            .collect();
+        let names = [
+            "child.parent_id parent.id",
+            "nobody.parent_id parent.id",
+            "part.x + part.y + part.z triple.a + triple.b + triple.d",
+        ];
+        assert_eq!(keys.keys().collect::<Vec<_>>(), names, "{source}");
+        assert!(keys.values().all(|key| key.checked != no_check && key.evidence_in_words().contains("declared")));
+        let [child, nobody, part] = names.map(|name| keys[name]);
+        if no_check {
+            continue;
+        }
+        assert_eq!((child.containment, child.orphan_values, child.orphan_rows), (1.0 / 3.0, 200, 200));
+        assert_eq!(child.orphans.len(), 5);
+        assert_eq!((nobody.containment, nobody.orphan_values), (1.0, 0));
+        assert_eq!((part.containment, part.orphans.as_slice()), (2.0 / 3.0, &[("907, 907, 908".to_owned(), 1)][..]));
+        let sql = found.export(Export::Sql);
+        let statements: Vec<&str> = sql.lines().filter(|line| line.contains("ALTER TABLE")).collect();
+        assert!(statements.len() == 3 && statements.iter().all(|line| line.starts_with("-- ")), "{sql}");
+        assert_eq!(sql.matches("violated: adding it again would fail").count(), 2, "{sql}");
+        let mermaid = found.export(Export::Mermaid);
+        assert!(mermaid.contains("\"part\" }o--o| \"triple\" : \"x, y, z\""), "{mermaid}");
+    }
+}
+
 #[test]
 fn sqlite() {
     let folder = TempDir::new().unwrap();
@@ -258,6 +312,16 @@ fn sqlite() {
     check(&path.display().to_string());
     check_long_rows(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
     check_saved(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
+    let refers = |table: &str, columns: &str, to: &str| {
+        let names = columns.to_uppercase();
+        format!("CREATE TABLE {table} ({columns}, FOREIGN KEY ({names}) REFERENCES {})", to.to_uppercase())
+    };
+    connection.execute_batch("PRAGMA foreign_keys = false").unwrap();
+    violated(refers).iter().for_each(|statement| connection.execute_batch(statement).unwrap());
+    check_declared(&path.display().to_string());
+    connection
+        .execute_batch("DROP TABLE part; DROP TABLE nobody; DROP TABLE child; DROP TABLE triple; DROP TABLE parent")
+        .unwrap();
     // With a write-ahead log, the file itself changes only now and then.
     connection.execute_batch("PRAGMA journal_mode = WAL").unwrap();
     check_saved(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
@@ -289,6 +353,19 @@ fn postgres() {
     check(server.address());
     check_long_rows(server.address(), |statement| client.batch_execute(statement).unwrap());
     check_saved(server.address(), |statement| client.batch_execute(statement).unwrap());
+    // Triggers, which check keys, do not run for a replica.
+    client.batch_execute("SET session_replication_role = replica").unwrap();
+    violated(|table, columns, to| {
+        let typed = columns.replace(", ", " INTEGER, ");
+        format!(
+            "CREATE TABLE {table} ({typed} INTEGER);
+             ALTER TABLE {table} ADD FOREIGN KEY ({columns}) REFERENCES {to} NOT VALID"
+        )
+    })
+    .iter()
+    .for_each(|statement| client.batch_execute(statement).unwrap());
+    check_declared(server.address());
+    client.batch_execute("DROP TABLE part, nobody, child, triple, parent").unwrap();
     // A password is not needed here, and is nowhere to be seen.
     let secret = server.address().replace("twinset@", "twinset:s3cret@");
     let found = read(&format!("{secret}?sslmode=require&password=s3cret"), &ProfileOptions::default());
@@ -345,6 +422,15 @@ fn mariadb() {
     check(server.address());
     check_long_rows(server.address(), |statement| connection.query_drop(statement).unwrap());
     check_saved(server.address(), |statement| connection.query_drop(statement).unwrap());
+    connection.query_drop("SET SESSION foreign_key_checks = 0").unwrap();
+    violated(|table, columns, to| {
+        let typed = columns.replace(", ", " INTEGER, ");
+        format!("CREATE TABLE {table} ({typed} INTEGER, FOREIGN KEY ({columns}) REFERENCES {to})")
+    })
+    .iter()
+    .for_each(|statement| connection.query_drop(statement).unwrap());
+    check_declared(server.address());
+    connection.query_drop("DROP TABLE part, nobody, child, triple, parent").unwrap();
     // Bytes that are no text refer to others, of which some are not there.
     for (table, values) in [("parts", "(x'ff00'), (x'fe01'), (x'fd02')"), ("uses", "(x'ff00'), (x'fe01'), (x'9902')")] {
         connection.query_drop(format!("CREATE TABLE {table} (code VARBINARY(4) NOT NULL)")).unwrap();

@@ -132,9 +132,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Which share of the left one's values the right one has.
+    /// Which share of the left one's values the right one has: all of none, if there are none.
     pub(crate) fn containment(&self) -> f64 {
-        if self.left == 0 { 0.0 } else { self.common as f64 / self.left as f64 }
+        if self.left == 0 { 1.0 } else { self.common as f64 / self.left as f64 }
     }
 }
 

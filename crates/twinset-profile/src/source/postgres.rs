@@ -82,7 +82,7 @@ impl Postgres {
                     ARRAY(SELECT attname::text FROM unnest(c.confkey) WITH ORDINALITY AS k (number, place)
                           JOIN pg_attribute ON attrelid = c.confrelid AND attnum = k.number ORDER BY place)
              FROM pg_constraint c JOIN pg_class t ON t.oid = c.confrelid JOIN pg_namespace n ON n.oid = t.relnamespace
-             WHERE c.contype = 'f' AND c.conrelid = $1 ORDER BY c.conname COLLATE \"C\"",
+             WHERE c.contype = 'f' AND c.conrelid = $1 AND NOT t.relispartition ORDER BY c.conname COLLATE \"C\"",
             &[&oid],
         )?;
         let key =

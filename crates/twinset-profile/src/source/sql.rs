@@ -23,7 +23,7 @@ pub(super) struct Dialect {
     pub(super) bytes: &'static str,
 }
 
-/// The questions that are asked about two columns, or two pairs of columns.
+/// The questions that are asked about two columns, or as many columns of one table as of another.
 pub(super) struct Comparing {
     left: Side,
     right: Side,
@@ -73,17 +73,16 @@ impl Comparing {
 
     /// The different values of a side.
     fn distinct(&self, side: &Side) -> String {
-        let named = |(column, name): (&Column, &str)| format!("{} AS {name}", self.key(column, ""));
-        let columns: Vec<String> = side.columns.iter().zip(NAMES).map(named).collect();
+        let named = |(at, column): (usize, &Column)| format!("{} AS c{at}", self.key(column, ""));
+        let columns: Vec<String> = side.columns.iter().enumerate().map(named).collect();
         format!("SELECT DISTINCT {} FROM {} WHERE {}", columns.join(", "), side.table, self.present(side, ""))
     }
 
     /// How many different values the left side has, and how many of them the right one has.
     pub(super) fn common(&self) -> String {
-        let names = &NAMES[..self.left.columns.len()];
-        let equal: Vec<String> = names.iter().map(|name| format!("l.{name} = r.{name}")).collect();
+        let equal: Vec<String> = (0..self.left.columns.len()).map(|at| format!("l.c{at} = r.c{at}")).collect();
         let (left, right) = (self.distinct(&self.left), self.distinct(&self.right));
-        format!("SELECT count(*), count(r.a) FROM ({left}) l LEFT JOIN ({right}) r ON {}", equal.join(" AND "))
+        format!("SELECT count(*), count(r.c0) FROM ({left}) l LEFT JOIN ({right}) r ON {}", equal.join(" AND "))
     }
 
     /// How many different values the right side has.
@@ -93,11 +92,11 @@ impl Comparing {
 
     /// Rows of the left side whose value the right one has not.
     fn without_partner(&self) -> String {
-        let keys = self.left.columns.iter().zip(NAMES);
-        let equal: Vec<String> = keys.map(|(column, name)| format!("r.{name} = {}", self.key(column, "l."))).collect();
+        let keys = self.left.columns.iter().enumerate();
+        let equal: Vec<String> = keys.map(|(at, column)| format!("r.c{at} = {}", self.key(column, "l."))).collect();
         let (left, right) = (&self.left.table, self.distinct(&self.right));
         let present = self.present(&self.left, "l.");
-        format!("FROM {left} l LEFT JOIN ({right}) r ON {} WHERE {present} AND r.a IS NULL", equal.join(" AND "))
+        format!("FROM {left} l LEFT JOIN ({right}) r ON {} WHERE {present} AND r.c0 IS NULL", equal.join(" AND "))
     }
 
     /// The values that most of them have, as text, and how many.
@@ -113,9 +112,6 @@ impl Comparing {
         format!("SELECT count(*) {}", self.without_partner())
     }
 }
-
-/// What the columns of a side are called in a question.
-const NAMES: [&str; 2] = ["a", "b"];
 
 #[cfg(test)]
 mod tests {
