@@ -23,6 +23,7 @@ const CRATES: [(&str, &[&str]); 5] = [
             "feature",
             "look",
             "kept",
+            "equal",
             "inclusion",
             "names",
             "relation",

@@ -358,3 +358,45 @@ fn declared_keys_are_listed_with_their_violations() {
     let text = folder.stdout("profile t.sqlite --no-check");
     assert_eq!(rows(&text)[0][10..12], ["no", "yes"], "{text}");
 }
+
+#[test]
+fn equal_features_are_listed_once_each() {
+    let count = |found: &[Vec<String>], kind: &str| found.iter().filter(|row| row[0] == kind).count();
+    // A thousand paths of one value, each of them once.
+    let paths: String = (0..1000).map(|path| format!("<p{path}>1</p{path}>")).collect();
+    // Two groups of columns that repeat their values, which are much alike: 9 of 10 values.
+    let value = |column: u32, row: u32| if column % 2 == 1 && row % 10 == 9 { 99 } else { row % 10 };
+    let row = |row: u32| (0..400).map(|column| value(column, row).to_string()).collect::<Vec<_>>().join(",");
+    let names = (0..400).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
+    let columns = format!("{names}\n{}\n", (0..20).map(row).collect::<Vec<_>>().join("\n"));
+    let folder = Folder::with(&[("a.xml", format!("<r>{paths}</r>").as_bytes()), ("t.csv", columns.as_bytes())]);
+    let found = rows(&folder.stdout("profile a.xml"));
+    assert_eq!((count(&found, "similar"), count(&found, "contained")), (999, 1000));
+    // Each is listed against the first, and the first against the second.
+    assert!(found.iter().filter(|row| row[0] == "similar").all(|row| row[1] == "/r/p0" && row[4] == "1"));
+    let contained = found.iter().filter(|row| row[0] == "contained");
+    let expected = |row: &Vec<String>| row[2] == if row[1] == "/r/p0" { "/r/p1" } else { "/r/p0" };
+    assert!(contained.clone().all(expected));
+    assert_eq!(contained.map(|row| row[1].clone()).collect::<std::collections::BTreeSet<_>>().len(), 1000);
+    let found = rows(&folder.stdout("profile t.csv"));
+    // And one row for the two groups, in each direction.
+    assert_eq!((count(&found, "similar"), count(&found, "contained")), (199 + 199 + 1, 200 + 200 + 2));
+    let between = found.iter().find(|row| row[..3] == ["similar", "t.c0", "t.c1"]).unwrap();
+    assert_eq!(between[4], (9.0 / 11.0).to_string());
+}
+
+#[test]
+fn keys_between_equal_columns_are_found() {
+    let ids: String = (1..=60).map(|id| format!("{id}\n")).collect();
+    let table = |name: &str| format!("{name}\n{ids}");
+    let folder = Folder::with(&[
+        ("s/accounts.csv", table("user_id").as_bytes()),
+        ("s/settings.csv", table("user_id").as_bytes()),
+        ("s/users.csv", table("id").as_bytes()),
+    ]);
+    let found = rows(&folder.stdout("profile s"));
+    for left in ["accounts.user_id", "settings.user_id"] {
+        let key = found.iter().find(|row| row[..3] == ["foreign-key", left, "users.id"]).unwrap();
+        assert_eq!((key[5].as_str(), key[6].as_str(), key[10].as_str()), ("1", "1", "yes"));
+    }
+}

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
+use crate::equal::Groups;
 use crate::feature::Feature;
 
 /// With this probability at most, a feature that is contained for the most part is taken for one that is not, by its values.
@@ -37,22 +38,43 @@ impl Shares {
     }
 }
 
-/// All pairs of features of which the first may be contained in the second by at least this share, in their order; of those with the
-/// same first, `cut` says which are kept.
+/// All pairs of features of which the first may be contained in the second by at least this share, in their order, as far as they are
+/// wanted. Those that are listed for a group of equal features are always among them; of the others with the same first, `cut` says which
+/// are kept.
 pub(crate) fn candidates(
     features: &[Feature],
+    groups: &Groups,
     share: f64,
+    is_wanted: impl Fn(usize, usize) -> bool + Sync,
     cut: impl Fn(Vec<(usize, usize)>) -> Vec<(usize, usize)> + Sync,
 ) -> Vec<(usize, usize)> {
     let most = features.iter().map(|feature| feature.values.len()).max().unwrap_or(0);
     let shares = Shares::new(share, most);
-    let partners = Partners::new(features, &shares);
-    let of_left = |left: usize| -> Vec<(usize, usize)> {
-        let rights = partners.of(left).into_iter().filter(|&right| right != left);
-        let found = rights.filter(|&right| may_be_within(&features[left], &features[right], &shares));
-        cut(found.map(|right| (left, right)).collect())
+    let firsts: Vec<usize> = groups.firsts().collect();
+    let partners = Partners::new(features, &firsts, &shares);
+    // Features of the same values pass the same test.
+    let is_same = |first: usize| features[first].is_complete;
+    let of_left = |left: usize, rights: &[usize]| -> Vec<(usize, usize)> {
+        let others = rights.iter().flat_map(|&right| groups.members(right).iter().map(move |&other| (right, other)));
+        let wanted = others.filter(|&(_, other)| other != left && is_wanted(left, other));
+        let found = wanted.filter(|&(right, other)| {
+            is_same(left) && is_same(right) || may_be_within(&features[left], &features[other], &shares)
+        });
+        let pairs = found.map(|(_, other)| (left, other));
+        let (mut within, others): (Vec<_>, Vec<_>) = pairs.partition(|&(left, right)| groups.is_within(left, right));
+        within.extend(cut(others));
+        within
     };
-    (0..features.len()).into_par_iter().map(of_left).collect::<Vec<_>>().concat()
+    let of_group = |&first: &usize| -> Vec<(usize, usize)> {
+        let may_hold = |&right: &usize| {
+            !(is_same(first) && is_same(right)) || may_be_within(&features[first], &features[right], &shares)
+        };
+        let rights: Vec<usize> = partners.of(first).into_iter().filter(may_hold).collect();
+        groups.members(first).par_iter().flat_map_iter(|&left| of_left(left, &rights)).collect()
+    };
+    let mut pairs = firsts.par_iter().map(of_group).collect::<Vec<_>>().concat();
+    pairs.par_sort_unstable();
+    pairs
 }
 
 /// Who may contain whom: who has a value of it, or is so much larger that it need not show one. All others are not looked at.
@@ -67,13 +89,14 @@ struct Partners<'a> {
 }
 
 impl<'a> Partners<'a> {
-    fn new(features: &'a [Feature], shares: &Shares) -> Self {
-        let each = |(at, feature): (usize, &'a Feature)| feature.values.iter().map(move |&value| (value, at as u32));
-        let mut values: Vec<(u64, u32)> = features.iter().enumerate().flat_map(each).collect();
+    /// Of some features.
+    fn new(features: &'a [Feature], chosen: &[usize], shares: &Shares) -> Self {
+        let each = |&at: &usize| features[at].values.iter().map(move |&value| (value, at as u32));
+        let mut values: Vec<(u64, u32)> = chosen.iter().flat_map(each).collect();
         values.par_sort_unstable();
-        let open = (0..).zip(features).filter(|(_, feature)| !feature.is_complete);
+        let open = chosen.iter().filter(|&&at| !features[at].is_complete);
         let mut limits: Vec<(u64, u32)> =
-            open.filter_map(|(at, feature)| Some((*feature.values.last()?, at))).collect();
+            open.filter_map(|&at| Some((*features[at].values.last()?, at as u32))).collect();
         limits.sort_unstable();
         let silent = shares.found.iter().take_while(|&&least| least == 0).count() - 1;
         Self { features, values, limits, silent }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use rayon::prelude::*;
+
 use crate::feature::{Feature, Kind};
 use crate::names::{belongs, is_key_like, is_kin, refers, says_nothing, words};
 use crate::relation::{Evidence, Relation, RelationKind};
@@ -145,8 +147,8 @@ impl<'a> Scorer<'a> {
         !own.is_tokens && (own.unique.unwrap_or(true) || own.uniqueness() >= NEARLY && own.distinct.count >= 50.0)
     }
 
-    /// Foreign keys among the relations of containment.
-    pub(crate) fn foreign_keys(&self, contained: &[Relation]) -> Vec<Relation> {
+    /// Foreign keys among the relations of containment: those with at least this score, and those that are declared.
+    pub(crate) fn foreign_keys(&self, contained: &[Relation], least: f64) -> Vec<Relation> {
         let single = |relation: &&Relation| relation.left.len() == 1 && self.is_target(relation.right[0]);
         let candidates: Vec<&Relation> = contained.iter().filter(single).collect();
         let names: HashMap<(usize, usize), f64> =
@@ -175,33 +177,37 @@ impl<'a> Scorer<'a> {
                 })
             })
         };
-        let mut keys: Vec<Relation> = candidates
-            .iter()
-            .map(|relation| {
-                let (left, right) = (relation.left[0], relation.right[0]);
-                let mut evidence =
-                    self.evidence(relation, names[&(left, right)], targets[&left].len(), claimed[&right]);
-                let mut score = mean(&evidence) * (NO_KEY + (1.0 - NO_KEY) * self.keys[right]);
-                if is_derived(left, right) {
-                    score *= DERIVED;
-                    evidence.push(factor("root", 0.0));
-                }
-                Relation { kind: RelationKind::ForeignKey, score, evidence, ..(*relation).clone() }
-            })
-            .collect();
+        let weigh = |relation: &Relation| {
+            let (left, right) = (relation.left[0], relation.right[0]);
+            let mut evidence = self.evidence(relation, names[&(left, right)], targets[&left].len(), claimed[&right]);
+            let mut score = mean(&evidence) * (NO_KEY + (1.0 - NO_KEY) * self.keys[right]);
+            if is_derived(left, right) {
+                score *= DERIVED;
+                evidence.push(factor("root", 0.0));
+            }
+            (score, evidence)
+        };
+        // Most candidates are no keys: of these no more than the score is kept.
+        let scores: Vec<f64> = candidates.par_iter().map(|relation| weigh(relation).0).collect();
         // Of several targets of one column at most one is right.
         let mut best: BTreeMap<usize, f64> = BTreeMap::new();
-        for key in &keys {
+        for (key, &score) in candidates.iter().zip(&scores) {
             let own = best.entry(key.left[0]).or_insert(0.0);
-            *own = own.max(key.score);
+            *own = own.max(score);
         }
-        for key in &mut keys {
-            if key.score < best[&key.left[0]] {
-                key.score *= SECOND;
-                key.evidence.push(factor("best", 0.0));
+        let key = |(relation, &score): (&&Relation, &f64)| {
+            let is_best = score >= best[&relation.left[0]];
+            let score = if is_best { score } else { score * SECOND };
+            if score < least && !relation.declared {
+                return None;
             }
-        }
-        keys
+            let (_, mut evidence) = weigh(relation);
+            if !is_best {
+                evidence.push(factor("best", 0.0));
+            }
+            Some(Relation { kind: RelationKind::ForeignKey, score, evidence, ..(*relation).clone() })
+        };
+        candidates.iter().zip(&scores).filter_map(key).collect()
     }
 
     /// Whether of two columns, the second of which is contained in the first, the first is where the values come from.

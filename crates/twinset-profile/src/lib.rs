@@ -7,6 +7,7 @@
 
 mod check;
 mod counted;
+mod equal;
 mod error;
 mod export;
 mod feature;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use twinset::{Intervals, Measure, Run};
 
 use crate::check::{Checker, Question};
+use crate::equal::Groups;
 use crate::feature::Feature;
 use crate::held::Key;
 use crate::inclusion;
@@ -239,9 +240,14 @@ impl Profile {
     fn questions(&self, mut declared: BTreeSet<(Key, Key)>, options: &ProfileOptions) -> Vec<Question> {
         let scorer = Scorer::new(&self.features, &self.tables);
         let cut = |pairs| self.most_promising(pairs, &scorer, options.top);
-        let pairs = inclusion::candidates(&self.features, options.containment.as_f64(), cut);
+        let groups = Groups::new(&self.features);
+        // Pairs that are listed, that may be keys, or parts of keys.
+        let is_wanted = |left, right| {
+            groups.is_listed(left, right) || scorer.is_target(right) || self.may_be_part(left, right, &scorer)
+        };
+        let pairs = inclusion::candidates(&self.features, &groups, options.containment.as_f64(), is_wanted, cut);
         let single = pairs.iter().map(|&(left, right)| Question::candidate(vec![left], vec![right]));
-        let composite = composites(&self.features, &self.tables, &scorer, &pairs);
+        let composite = self.composites(&scorer, &pairs);
         let mut questions: Vec<Question> = single.chain(composite.into_iter().filter(|_| !options.no_check)).collect();
         for question in &mut questions {
             question.is_declared = declared.remove(&(question.left.clone(), question.right.clone()));
@@ -261,7 +267,7 @@ impl Profile {
         let ranked =
             pairs.into_iter().map(|(left, right)| (scorer.name(left, right) < TOLD, size(right), (left, right)));
         let mut ranked: Vec<(bool, f64, (usize, usize))> = ranked.collect();
-        ranked.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        ranked.select_nth_unstable_by(most, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
         ranked.truncate(most);
         let mut kept: Vec<(usize, usize)> = ranked.into_iter().map(|(_, _, pair)| pair).collect();
         kept.sort_unstable();
@@ -326,7 +332,7 @@ impl Profile {
         let all = questions.into_iter().zip(answers);
         self.answers = all.filter_map(|(question, counts)| Some((question, counts?))).collect();
         let scorer = Scorer::new(&self.features, &self.tables);
-        let mut keys = scorer.foreign_keys(&contained);
+        let mut keys = scorer.foreign_keys(&contained, options.score);
         keys.extend(
             contained.iter().filter(|relation| relation.left.len() > 1).map(|relation| scorer.other_key(relation)),
         );
@@ -335,8 +341,11 @@ impl Profile {
         keys.extend(declared.iter().map(|key| scorer.other_key(key)));
         keys.retain(|key| key.declared || key.score >= options.score);
         keys.iter_mut().filter(|key| key.declared).for_each(|key| key.evidence.push(factor("declared", 1.0)));
-        contained.retain(|relation| relation.left.len() == 1);
-        let similar = similar(&self.features, &self.answers, &all_declared, options, run)?;
+        let groups = Groups::new(&self.features);
+        contained.retain(|relation| {
+            matches!((&relation.left[..], &relation.right[..]), (&[left], &[right]) if groups.is_listed(left, right))
+        });
+        let similar = similar(&self.features, &groups, &self.answers, &all_declared, options, run)?;
         let mut relations = Vec::new();
         for mut of_kind in [keys, contained, similar] {
             let order = |relation: &Relation| (relation.left.clone(), relation.right.clone());
@@ -402,6 +411,44 @@ impl Profile {
         relation.score = relation.containment * (0.5 + 0.5 * relation.coverage.sqrt());
         relation
     }
+
+    /// Whether two features may be parts of keys of two columns.
+    fn may_be_part(&self, left: usize, right: usize, scorer: &Scorer<'_>) -> bool {
+        let (l, r) = (&self.features[left], &self.features[right]);
+        l.table != r.table
+            && !self.tables[l.table].is_xml()
+            && !self.tables[r.table].is_xml()
+            && r.unique == Some(false)
+            && r.nulls == 0
+            && l.kind == r.kind
+            && scorer.name(left, right) >= TOLD
+    }
+
+    /// Pairs of columns of one table that may refer to pairs of another, none of which is a key by itself.
+    fn composites(&self, scorer: &Scorer<'_>, pairs: &[(usize, usize)]) -> Vec<Question> {
+        let features = &self.features;
+        let mut by_tables: BTreeMap<(usize, usize), Vec<(usize, usize)>> = BTreeMap::new();
+        for &(left, right) in pairs.iter().filter(|&&(left, right)| self.may_be_part(left, right, scorer)) {
+            by_tables.entry((features[left].table, features[right].table)).or_default().push((left, right));
+        }
+        let mut questions = Vec::new();
+        for singles in by_tables.values() {
+            let mut found: Vec<(f64, Question)> = Vec::new();
+            for (at, &(a, b)) in singles.iter().enumerate() {
+                for &(c, d) in &singles[at + 1..] {
+                    let rows = features[b].rows as f64;
+                    let is_enough = features[b].distinct.high * features[d].distinct.high >= rows;
+                    let name = scorer.name(a, b).min(scorer.name(c, d));
+                    if a != c && b != d && is_enough {
+                        found.push((name, Question::candidate(vec![a, c], vec![b, d])));
+                    }
+                }
+            }
+            found.sort_by(|a, b| b.0.total_cmp(&a.0));
+            questions.extend(found.into_iter().take(COMPOSITES).map(|(_, question)| question));
+        }
+        questions
+    }
 }
 
 /// For each relation of a column that is listed, so many are looked at.
@@ -410,38 +457,3 @@ const LOOKED_AT: usize = 5;
 const TOLD: f64 = 0.6;
 /// So many pairs of columns are tried for each pair of tables.
 const COMPOSITES: usize = 3;
-
-/// Pairs of columns of one table that may refer to pairs of another, none of which is a key by itself.
-fn composites(features: &[Feature], tables: &[Table], scorer: &Scorer<'_>, pairs: &[(usize, usize)]) -> Vec<Question> {
-    let mut by_tables: BTreeMap<(usize, usize), Vec<(usize, usize)>> = BTreeMap::new();
-    for &(left, right) in pairs {
-        let (l, r) = (&features[left], &features[right]);
-        if l.table != r.table
-            && !tables[l.table].is_xml()
-            && !tables[r.table].is_xml()
-            && r.unique == Some(false)
-            && r.nulls == 0
-            && l.kind == r.kind
-            && scorer.name(left, right) >= TOLD
-        {
-            by_tables.entry((l.table, r.table)).or_default().push((left, right));
-        }
-    }
-    let mut questions = Vec::new();
-    for singles in by_tables.values() {
-        let mut found: Vec<(f64, Question)> = Vec::new();
-        for (at, &(a, b)) in singles.iter().enumerate() {
-            for &(c, d) in &singles[at + 1..] {
-                let rows = features[b].rows as f64;
-                let is_enough = features[b].distinct.high * features[d].distinct.high >= rows;
-                let name = scorer.name(a, b).min(scorer.name(c, d));
-                if a != c && b != d && is_enough {
-                    found.push((name, Question::candidate(vec![a, c], vec![b, d])));
-                }
-            }
-        }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        questions.extend(found.into_iter().take(COMPOSITES).map(|(_, question)| question));
-    }
-    questions
-}

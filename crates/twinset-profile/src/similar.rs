@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use twinset::{Input, Intervals, JoinOptions, Measure, Run, Synopses};
 
 use crate::check::Question;
+use crate::equal::Groups;
 use crate::feature::Feature;
 use crate::held::Key;
 use crate::relation::{Relation, RelationKind};
@@ -14,6 +15,7 @@ use crate::{ProfileOptions, Result};
 /// For each feature the most similar others, by their synopses; exact where the second look has counted both.
 pub(crate) fn similar(
     features: &[Feature],
+    groups: &Groups,
     answers: &[(Question, Counts)],
     declared: &BTreeSet<(Key, Key)>,
     options: &ProfileOptions,
@@ -26,7 +28,7 @@ pub(crate) fn similar(
         .collect();
     let mut intervals = Intervals::new(Measure::Jaccard);
     let mut relations = Vec::new();
-    for (left, right) in most_similar(features, options, run)? {
+    for (left, right) in most_similar(features, groups, options, run)? {
         let (own, other) = (&features[left], &features[right]);
         let comparison = own.synopsis().compare(other.synopsis());
         let interval = intervals.of(&comparison);
@@ -60,13 +62,18 @@ pub(crate) fn similar(
     Ok(relations)
 }
 
-/// Pairs at or above the threshold that are among the best of one of the two. Thousands of columns with the same few values have
-/// millions of pairs, of which no more is kept until then.
-fn most_similar(features: &[Feature], options: &ProfileOptions, run: &Run) -> Result<Vec<(usize, usize)>> {
+/// Of each group the first with each other; and pairs of the first of groups, at or above the threshold, that are among the best of one of
+/// the two.
+fn most_similar(
+    features: &[Feature],
+    groups: &Groups,
+    options: &ProfileOptions,
+    run: &Run,
+) -> Result<Vec<(usize, usize)>> {
     let mut pairs: Vec<(f64, u32, u32)> = Vec::new();
     for is_tokens in [false, true] {
         let members: Vec<u32> =
-            (0..features.len()).filter(|&at| features[at].is_tokens == is_tokens).map(|at| at as u32).collect();
+            groups.firsts().filter(|&at| features[at].is_tokens == is_tokens).map(|at| at as u32).collect();
         let mut synopses = Synopses::new(options.size)?;
         members.iter().for_each(|&feature| synopses.push(features[feature as usize].synopsis()));
         let joined = twinset::join(Input::Synopses(&synopses), &JoinOptions::at(options.threshold), run)?;
@@ -84,5 +91,7 @@ fn most_similar(features: &[Feature], options: &ProfileOptions, run: &Run) -> Re
         });
         sides[0] || sides[1]
     });
-    Ok(pairs.into_iter().map(|(_, left, right)| (left as usize, right as usize)).collect())
+    let between = pairs.into_iter().map(|(_, left, right)| (left as usize, right as usize));
+    let others = |first: usize| groups.members(first)[1..].iter().map(move |&other| (first, other));
+    Ok(between.chain(groups.firsts().flat_map(others)).collect())
 }

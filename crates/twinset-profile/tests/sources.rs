@@ -263,7 +263,8 @@ fn violated(refers: impl Fn(&str, &str, &str) -> String) -> Vec<String> {
         format!("INSERT INTO child (parent_id) VALUES ({})", list(children)),
         refers("nobody", "parent_id", "parent (id)"),
         refers("part", "x, y, z", "triple (a, b, d)"),
-        "INSERT INTO part (x, y, z) VALUES (901, 901, 901), (901, 902, 903), (907, 907, 908), (909, NULL, 909)".to_owned(),
+        "INSERT INTO part (x, y, z) VALUES (901, 901, 901), (901, 902, 903), (907, 907, 908), (909, NULL, 909)"
+            .to_owned(),
     ]
 }
 
