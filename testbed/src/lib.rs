@@ -7,6 +7,7 @@ pub mod disk;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -56,7 +57,37 @@ const KEY: &str = "key.pem";
 /// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// What a test needs and may not be installed. Where it is not, this prints a line that says so, and the test can return;
+/// with `TWINSET_REQUIRE_ALL=1`, which `cargo xtask test` sets, the test fails instead.
+pub fn installed<T>(what: &str, found: Option<T>) -> Option<T> {
+    if found.is_none() {
+        let test = std::thread::current().name().unwrap_or("a test").to_owned();
+        let line = format!("{test}: {what} is not installed; `cargo xtask test` installs it");
+        assert!(std::env::var_os("TWINSET_REQUIRE_ALL").is_none_or(|value| value != "1"), "{line}");
+        // The output of tests that pass is captured, if it is printed.
+        _ = writeln!(std::io::stderr(), "skipped {line}");
+    }
+    found
+}
+
+/// A program that is called by its name.
+pub fn program(name: &str) -> Option<PathBuf> {
+    installed(name, find(name))
+}
+
 impl Server {
+    /// PostgreSQL for a test, if it is installed.
+    pub fn postgres_if_installed() -> Option<Self> {
+        installed("PostgreSQL", postgres_programs().and_then(|_| find("openssl")))?;
+        Some(Self::postgres().expect("PostgreSQL starts"))
+    }
+
+    /// MariaDB for a test, if it is installed.
+    pub fn mariadb_if_installed() -> Option<Self> {
+        installed("MariaDB", find("mariadbd").and_then(|_| find("openssl")))?;
+        Some(Self::mariadb().expect("MariaDB starts"))
+    }
+
     /// PostgreSQL with an empty database.
     pub fn postgres() -> anyhow::Result<Self> {
         let programs = postgres_programs().context("PostgreSQL is not installed: `cargo xtask test` installs it")?;

@@ -6,6 +6,7 @@ mod torture;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
@@ -15,6 +16,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Chore {
+    /// The fast loop: formatting, clippy, and the tests of the library and the readers, without network or servers
+    Check,
     /// Formatting, clippy, all tests, doc tests, some fuzzing, licences, Python tests, the API against its description, documentation, packaging
     Test {
         /// Also what takes long: many more random cases, and a large collection
@@ -35,6 +38,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the repository")?;
     std::env::set_current_dir(root)?;
     match Chore::parse() {
+        Chore::Check => check(),
         Chore::Test { full } => test(full),
         Chore::Torture(torture) => {
             install_packages()?;
@@ -50,6 +54,17 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Tests that need something that is not installed fail instead of being skipped.
+const REQUIRE_ALL: (&str, &str) = ("TWINSET_REQUIRE_ALL", "1");
+
+fn check() -> anyhow::Result<()> {
+    cargo("fmt --all --check", &[])?;
+    cargo("clippy --workspace --all-targets --offline --quiet -- -D warnings", &[])?;
+    cargo("test --package twinset --package twinset-io --offline --quiet", &[])?;
+    print_parts();
+    Ok(())
+}
+
 fn test(full: bool) -> anyhow::Result<()> {
     let begin = Instant::now();
     for component in ["rustfmt", "clippy"] {
@@ -61,7 +76,7 @@ fn test(full: bool) -> anyhow::Result<()> {
         let packages = scope.spawn(|| install_python(PYTHON));
         cargo("fmt --all --check", &[])?;
         cargo("clippy --workspace --all-targets --quiet -- -D warnings", &[])?;
-        cargo("test --workspace --quiet", &[])?;
+        cargo("test --workspace --quiet", &[REQUIRE_ALL])?;
         // With all targets the features of dependencies are those of the tests, so that nothing is compiled again.
         cargo("build --workspace --all-targets --quiet", &[])?;
         packages.join().map_err(|_| anyhow!("the Python packages could not be installed"))?
@@ -74,7 +89,7 @@ fn test(full: bool) -> anyhow::Result<()> {
     cargo("package --package twinset --allow-dirty --quiet", &[])?;
     if full {
         sanitized()?;
-        cargo("test --package twinset --test exact", &[("PROPTEST_CASES", "20000")])?;
+        cargo("test --package twinset --test tests exact::", &[("PROPTEST_CASES", "20000")])?;
         torture::Torture::in_full()?;
         wheel("--release")?;
         install_python(OLDER_SPARK)?;
@@ -88,6 +103,7 @@ fn test(full: bool) -> anyhow::Result<()> {
         cargo("run --release --package experiments -- serve", &[])?;
         cargo("run --release --package experiments -- serve --kill --articles 20000", &[])?;
     }
+    print_parts();
     println!("everything passed in {:.0} s", begin.elapsed().as_secs_f64());
     Ok(())
 }
@@ -274,6 +290,7 @@ fn install_packages() -> anyhow::Result<()> {
         if is_root { run("env", &command, &[]) } else { run("sudo", &format!("env {command}"), &[]) }
     };
     let missing = missing.join(" ");
+    println!("installing {missing} with apt-get");
     apt("update --quiet")
         .and_then(|()| apt(&format!("install --yes --quiet --no-install-recommends {missing}")))
         .with_context(|| format!("the tests need {missing}; install them by hand where there is no apt"))
@@ -298,6 +315,22 @@ fn run(program: &str, args: &str, environment: &[(&str, &str)]) -> anyhow::Resul
     if !status.success() {
         bail!("`{program} {args}` failed");
     }
-    println!("  {:.0} s", begin.elapsed().as_secs_f64());
+    let seconds = begin.elapsed().as_secs_f64();
+    println!("  {seconds:.0} s");
+    if let Ok(mut parts) = PARTS.lock() {
+        parts.push((format!("{program} {args}"), seconds));
+    }
     Ok(())
+}
+
+/// What was run, and how many seconds each took.
+static PARTS: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
+
+/// Prints how long each part took.
+fn print_parts() {
+    let Ok(parts) = PARTS.lock() else { return };
+    println!("\nseconds  what");
+    for (what, seconds) in parts.iter() {
+        println!("{seconds:7.0}  {}", what.chars().take(100).collect::<String>());
+    }
 }

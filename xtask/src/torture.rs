@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::cargo;
+use crate::{REQUIRE_ALL, cargo};
 
 /// Kills writers and readers of every index home and of the service, damages files, lets disks fail, and writes docs/reliability.md
 #[derive(clap::Args)]
@@ -26,8 +26,8 @@ pub(crate) struct Torture {
 
 const PAGE: &str = "docs/reliability.md";
 /// As the test command builds it, so that it is built once.
-const HARNESS: &str = "test --workspace --quiet --test";
-const ONE: &str = "-- --nocapture --exact";
+const HARNESS: &str = "test --workspace --quiet --test tests --";
+const ONE: &str = "--nocapture --exact";
 /// The tests that kill, each with the share of the kills that it gets.
 const KILLING: [(&str, u64); 6] =
     [("sqlite", 1), ("synopses", 1), ("file", 1), ("postgres", 5), ("mariadb", 5), ("service", 5)];
@@ -52,13 +52,13 @@ impl Torture {
                 Some(kills) => ("TWINSET_KILLS", kills / share),
                 None => ("TWINSET_SECONDS", self.minutes * 60 / KILLING.len() as u64),
             };
-            stages.push((format!("{HARNESS} torture {ONE} {test}"), name, number.to_string()));
+            stages.push((format!("{HARNESS} {ONE} torture::{test}"), name, number.to_string()));
         }
-        stages.push((format!("{HARNESS} torture {ONE} flips"), "TWINSET_FLIPS", "all".to_owned()));
-        stages.push((format!("{HARNESS} faults"), "TWINSET_FULL", "1".to_owned()));
+        stages.push((format!("{HARNESS} {ONE} torture::flips"), "TWINSET_FLIPS", "all".to_owned()));
+        stages.push((format!("{HARNESS} faults::"), "TWINSET_FULL", "1".to_owned()));
         // The page also tells what went wrong.
         let run = |(args, name, value): &(String, &str, String)| {
-            cargo(args, &[(*name, value.as_str()), ("TWINSET_REPORT", report)])
+            cargo(args, &[(*name, value.as_str()), ("TWINSET_REPORT", report), REQUIRE_ALL])
         };
         let done: Vec<anyhow::Result<()>> = stages.iter().map(run).collect();
         let lines = std::fs::read_to_string(&lines)?;

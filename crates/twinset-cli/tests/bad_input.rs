@@ -1,11 +1,9 @@
 //! What is wrong gets one message with its place and a remedy, the right exit code, and no output file.
 
-mod common;
-
 use std::io::Write;
 use std::time::Duration;
 
-use common::Folder;
+use crate::common::Folder;
 
 fn files() -> Folder {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

@@ -1,16 +1,15 @@
 //! Reports in a real browser. `cargo xtask test` installs one.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::{Folder, Service};
+use crate::common::{Folder, Service};
 use headless_chrome::{Browser, LaunchOptions, Tab};
 
-fn browser() -> Browser {
+/// A browser, if one is installed.
+fn browser() -> Option<Browser> {
     let names = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
     let path = names.iter().map(PathBuf::from).find(|path| path.exists());
-    let path = path.expect("Chromium is not installed; `cargo xtask test` installs it");
+    let path = testbed::installed("Chromium", path)?;
     let options = LaunchOptions {
         path: Some(path),
         sandbox: false,
@@ -21,7 +20,7 @@ fn browser() -> Browser {
             .collect(),
         ..LaunchOptions::default()
     };
-    Browser::new(options).unwrap()
+    Some(Browser::new(options).unwrap())
 }
 
 fn evaluate(tab: &Tab, script: &str) -> String {
@@ -46,7 +45,7 @@ fn the_report_of_a_dedup_can_be_clicked_through() {
     assert!(!page.contains("<script>alert"), "what comes from outside is escaped");
     assert!(!page.contains("http://") && !page.contains("https://"), "nothing comes from the network");
 
-    let browser = browser();
+    let Some(browser) = browser() else { return };
     let tab = browser.new_tab().unwrap();
     tab.navigate_to(&format!("file://{}", folder.path("r.html").display())).unwrap().wait_until_navigated().unwrap();
     let text = |id: &str| evaluate(&tab, &format!("document.getElementById('{id}').textContent"));
@@ -83,7 +82,7 @@ fn the_report_of_a_profile_can_be_clicked_through() {
     assert!(!page.contains("<script>alert"), "what comes from outside is escaped");
     assert!(!page.contains("http://") && !page.contains("https://"), "nothing comes from the network");
 
-    let browser = browser();
+    let Some(browser) = browser() else { return };
     let tab = browser.new_tab().unwrap();
     tab.navigate_to(&format!("file://{}", folder.path("r.html").display())).unwrap().wait_until_navigated().unwrap();
     let text = |id: &str| evaluate(&tab, &format!("document.getElementById('{id}').textContent"));
@@ -125,7 +124,7 @@ fn the_report_of_a_profile_can_be_clicked_through() {
 fn stories_can_be_read_compared_and_judged() {
     let folder = Folder::with(&[]);
     let service = Service::start(&folder, "--demo --allow-private");
-    let browser = browser();
+    let Some(browser) = browser() else { return };
     let tab = browser.new_tab().unwrap();
     let go = |path: &str| {
         tab.navigate_to(&format!("{}{path}", service.address)).unwrap().wait_until_navigated().unwrap();

@@ -1,8 +1,6 @@
 //! `twinset dedup` as its users see it.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 const DOCS: &[u8] = b"id,stars,text\n\
     a,3,the quick brown fox jumps over the lazy dog\n\

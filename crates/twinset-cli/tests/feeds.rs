@@ -1,7 +1,5 @@
 //! Feeds that a service follows: how they are named, when they are asked, and what of them is taken in.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::Folder;
-use common::asking::{Asking, words};
+use crate::common::Folder;
+use crate::common::asking::{Asking, words};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 

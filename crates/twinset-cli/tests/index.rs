@@ -1,8 +1,6 @@
 //! `twinset index`: what a user sees of it.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 const DOCS: &str = "id,text\na,the old bridge near the mill was closed last night\nb,the old bridge near the mill was closed today\n\
                     c,dry and warm weather in the south\nd,\ne,the old bridge near the mill was closed last night\n";

@@ -1,10 +1,8 @@
 //! `twinset join` as its users see it.
 
-mod common;
-
 use std::io::Write;
 
-use common::Folder;
+use crate::common::Folder;
 
 const TITLES: &[u8] = b"id\ttext\tyear\na\tYes, as soon as possible\t1\nb\tas soon as possible please\t1\nc\tsomething else\t2\nd\tYES as SOON as possible\t2\n";
 

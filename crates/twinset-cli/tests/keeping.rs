@@ -1,11 +1,9 @@
 //! What a service keeps: files by their own addresses and as they were written, for so long as is asked; and copies of all of it.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::Folder;
-use common::asking::{Asking, words};
+use crate::common::Folder;
+use crate::common::asking::{Asking, words};
 use serde_json::json;
 
 impl Asking {

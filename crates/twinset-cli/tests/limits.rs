@@ -1,12 +1,10 @@
 //! Limits at their edges: so much is read or served, and one more is refused. Those of articles and searches are tested beside the service.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::{Folder, Service};
+use crate::common::{Folder, Service};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use reqwest::blocking::Client;

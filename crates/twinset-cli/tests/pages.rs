@@ -1,10 +1,8 @@
 //! Web pages: their texts, their encodings, and what hostile ones do.
 
-mod common;
-
 use std::io::Write;
 
-use common::Folder;
+use crate::common::Folder;
 
 /// A page with an article between a menu and a footer.
 fn page(title: &str, article: &str) -> String {

@@ -1,10 +1,8 @@
 //! `twinset profile`: what a user sees of it.
 
-mod common;
-
 use std::fs;
 
-use common::Folder;
+use crate::common::Folder;
 
 const CUSTOMERS: &str = "id,name,city\n1,Ann,Ulm\n2,Bob,Bonn\n3,Cid,Ulm\n4,Dan,Kiel\n";
 const ORDERS: &str = "id,customer_id,paid\n10,1,yes\n11,3,no\n12,3,yes\n13,4,no\n14,2,yes\n15,,no\n";

@@ -1,8 +1,6 @@
 //! RDF resources as records: their terms, their blank nodes, and what hostile files do.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 /// The graph of the paper's first example, with a cycle, and a second resource that differs in its title.
 const EXAMPLE: &str = r#"

@@ -1,14 +1,12 @@
 //! The service over HTTP, as a program: what it answers, and what it refuses.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use common::Folder;
-use common::asking::{Asking, words};
+use crate::common::Folder;
+use crate::common::asking::{Asking, words};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use reqwest::StatusCode;

@@ -1,8 +1,6 @@
 //! Sketches as the users of the command see them.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 fn generated() -> Folder {
     let folder = Folder::with(&[]);

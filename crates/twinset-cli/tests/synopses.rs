@@ -1,10 +1,8 @@
 //! `twinset index --kind synopses` and `--method synopses`: what a user sees of them.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::Folder;
+use crate::common::Folder;
 
 const DOCS: &str = "id,text\na,the old bridge near the mill was closed last night\nb,the old bridge near the mill was closed today\n\
                     c,dry and warm weather in the south\nd,\ne,the old bridge near the mill was closed last night\n";

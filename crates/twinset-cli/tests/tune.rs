@@ -1,8 +1,6 @@
 //! `twinset tune` as its users see it.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 #[test]
 fn every_threshold_has_the_pairs_of_a_join() {

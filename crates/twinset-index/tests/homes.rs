@@ -52,13 +52,13 @@ fn sqlite() {
 
 #[test]
 fn postgres() {
-    let server = Server::postgres().unwrap();
+    let Some(server) = Server::postgres_if_installed() else { return };
     check_all(&|name| format!("{}?index={name}", server.address()));
 }
 
 #[test]
 fn mariadb() {
-    let server = Server::mariadb().unwrap();
+    let Some(server) = Server::mariadb_if_installed() else { return };
     check_all(&|name| format!("{}?index={name}", server.address()));
 }
 

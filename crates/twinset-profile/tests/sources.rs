@@ -348,7 +348,7 @@ fn sqlite() {
 
 #[test]
 fn postgres() {
-    let server = Server::postgres().unwrap();
+    let Some(server) = Server::postgres_if_installed() else { return };
     let mut client = ::postgres::Client::connect(server.address(), ::postgres::NoTls).unwrap();
     statements().iter().for_each(|statement| client.batch_execute(statement).unwrap());
     check(server.address());
@@ -416,7 +416,7 @@ fn postgres() {
 
 #[test]
 fn mariadb() {
-    let server = Server::mariadb().unwrap();
+    let Some(server) = Server::mariadb_if_installed() else { return };
     let mut connection = ::mysql::Conn::new(server.address()).unwrap();
     statements().iter().for_each(|statement| connection.query_drop(statement).unwrap());
     // InnoDB reads what a column's own REFERENCES say, but does not keep it as a key everywhere.

@@ -246,6 +246,9 @@ fn extractors() {
     let slow = |seconds: f64| format!("while read line; do sleep {seconds}; echo '{answer}'; done");
     assert_eq!(extractor(&["extractor-time=2"], &slow(0.1)).as_deref(), Some("Ada"));
     assert_eq!(extractor(&["extractor-time=1"], &slow(1.5)), None);
+    if testbed::program("python3").is_none() {
+        return;
+    }
     let python = format!(
         "python3 -c 'import sys\nfor line in sys.stdin: x = bytes(300 << 20); print(\"\"\"{answer}\"\"\", flush=True)'"
     );

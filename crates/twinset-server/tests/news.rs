@@ -456,7 +456,8 @@ fn a_seed_changes_labels_and_no_story() {
 
 #[test]
 fn the_label_index_may_lie_in_a_database() {
-    let (postgres, mariadb) = (testbed::Server::postgres().unwrap(), testbed::Server::mariadb().unwrap());
+    let Some(postgres) = testbed::Server::postgres_if_installed() else { return };
+    let Some(mariadb) = testbed::Server::mariadb_if_installed() else { return };
     let folder = TempDir::new().unwrap();
     let news = open(folder.path());
     show_demo(&news).unwrap();

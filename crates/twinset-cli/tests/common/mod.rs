@@ -1,5 +1,4 @@
 //! A folder of small files, and the command run in it.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 pub(crate) mod asking;
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::place::Place;
-use crate::trial::{Case, Ending, Outcome, Trial};
+use super::place::Place;
+use super::trial::{Case, Ending, Outcome, Trial};
 
 #[test]
 fn folder() {

@@ -5,8 +5,8 @@ use std::process::Output;
 
 use nix::sys::resource::{Resource, setrlimit};
 
-use crate::place::Place;
-use crate::trial::is_full;
+use super::place::Place;
+use super::trial::is_full;
 
 #[test]
 fn out_of_memory() {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use testbed::disk::Fault;
 
-use crate::place::Place;
-use crate::trial::{Case, Ending, Outcome, Trial};
+use super::place::Place;
+use super::trial::{Case, Ending, Outcome, Trial};
 
 #[test]
 fn joins_and_sketches() {

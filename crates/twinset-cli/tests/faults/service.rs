@@ -8,8 +8,8 @@ use reqwest::blocking::Client;
 use serde_json::{Value, json};
 use testbed::disk::{Disk, Ended, Fault, Running, Strike};
 
-use crate::place::Place;
-use crate::trial::{Counts, picked};
+use super::place::Place;
+use super::trial::{Counts, picked};
 
 /// A service on a disk that may fail.
 struct Service<'a> {

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 use testbed::disk::{Fault, Strike};
 
-use crate::place::{Place, Ran};
+use super::place::{Place, Ran};
 
 /// An operation, and where it is tried.
 pub(crate) struct Trial<'a> {

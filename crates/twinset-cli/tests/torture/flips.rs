@@ -14,10 +14,10 @@ use serde_json::json;
 use twinset::{EstimateOptions, JoinOptions, Run, TokenOptions};
 use twinset_io::{Collection, SketchFile};
 
+use super::opened::Opened;
+use super::oracle::State;
+use super::tally::report;
 use crate::common::Folder;
-use crate::opened::Opened;
-use crate::oracle::State;
-use crate::tally::report;
 
 /// Files by their names.
 type Files = BTreeMap<String, Vec<u8>>;

@@ -9,11 +9,11 @@ use rand_chacha::ChaCha8Rng;
 use testbed::Server;
 use twinset_index::Kind;
 
+use super::opened::Opened;
+use super::oracle::{Plan, SIZE, State, Writer};
+use super::tally::{Enough, Tally};
+use super::victim::{Ending, Victim};
 use crate::common::Folder;
-use crate::opened::Opened;
-use crate::oracle::{Plan, SIZE, State, Writer};
-use crate::tally::{Enough, Tally};
-use crate::victim::{Ending, Victim};
 
 /// Where an index lies, and what can be asked of it there.
 pub(crate) struct Home {

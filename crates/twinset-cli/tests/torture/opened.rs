@@ -8,7 +8,7 @@ use twinset_index::Result;
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{self, SynopsisIndex, Way};
 
-use crate::oracle::State;
+use super::oracle::State;
 
 pub(crate) enum Opened {
     Labels(LabelIndex),

@@ -8,10 +8,10 @@ use rand_chacha::ChaCha8Rng;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::tally::{Enough, Tally};
+use super::victim::{Ending, Victim};
 use crate::common::Folder;
 use crate::common::asking::{Asking, words};
-use crate::tally::{Enough, Tally};
-use crate::victim::{Ending, Victim};
 
 /// How many clients change articles, and how many search.
 const WRITING: u64 = 4;

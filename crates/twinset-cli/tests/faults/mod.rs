@@ -22,8 +22,6 @@
 //!
 //! In each operation a few calls are struck; with `TWINSET_FULL=1` every one is. `TWINSET_REPORT` names a file to which a line of
 //! JSON is added for each operation.
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
-
 mod indexes;
 mod limits;
 mod outputs;

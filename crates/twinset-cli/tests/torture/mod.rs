@@ -2,8 +2,6 @@
 //!
 //! The test command kills a few processes of each home; `cargo xtask torture` as many as it is told, and makes a report of it.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod flips;
 mod homes;
 mod opened;
@@ -12,7 +10,7 @@ mod service;
 mod tally;
 mod victim;
 
-use homes::{Home, torture};
+use self::homes::{Home, torture};
 use testbed::Server;
 use twinset_index::Kind;
 
@@ -33,14 +31,14 @@ fn file() {
 
 #[test]
 fn postgres() {
-    let server = Some(Server::postgres().unwrap());
-    torture(Home { name: "PostgreSQL", kind: Kind::Labels, writers: 2, is_shared: true, server });
+    let Some(server) = Server::postgres_if_installed() else { return };
+    torture(Home { name: "PostgreSQL", kind: Kind::Labels, writers: 2, is_shared: true, server: Some(server) });
 }
 
 #[test]
 fn mariadb() {
-    let server = Some(Server::mariadb().unwrap());
-    torture(Home { name: "MariaDB", kind: Kind::Labels, writers: 2, is_shared: true, server });
+    let Some(server) = Server::mariadb_if_installed() else { return };
+    torture(Home { name: "MariaDB", kind: Kind::Labels, writers: 2, is_shared: true, server: Some(server) });
 }
 
 #[test]

@@ -1,0 +1,4 @@
+//! Reading and copying files: one program of tests, so that it is linked once.
+
+mod copy;
+mod panics;

@@ -1,0 +1,12 @@
+//! The library, as its users call it: one program of tests, so that it is linked once.
+
+mod dedup;
+mod exact;
+mod labels;
+mod paper;
+mod pool;
+mod shuffle;
+mod sketch;
+mod stream;
+mod synopsis;
+mod tokens;
