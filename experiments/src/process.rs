@@ -52,7 +52,9 @@ pub(crate) fn measure(command: &mut Command, allowed: Duration) -> anyhow::Resul
 /// Builds the `twinset` command, and gives a command that runs it.
 pub(crate) fn twinset() -> anyhow::Result<Command> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--quiet", "--release", "-p", "twinset-cli"]).status()?;
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--release", "-p", "twinset-cli", "--features", "full"])
+        .status()?;
     if !built.success() {
         bail!("the twinset command could not be built");
     }

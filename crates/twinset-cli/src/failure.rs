@@ -20,10 +20,7 @@ impl Failure {
         let library = match error.downcast_ref::<twinset_io::Error>() {
             Some(twinset_io::Error::BrokenPipe) => return Self::BrokenPipe,
             Some(twinset_io::Error::Library(error)) => Some(error),
-            _ => match error.downcast_ref() {
-                Some(twinset_index::Error::Library(error)) => Some(error),
-                _ => error.downcast_ref::<twinset::Error>(),
-            },
+            _ => of_index(error).or_else(|| error.downcast_ref::<twinset::Error>()),
         };
         let text = format!("{error:#}");
         match library {
@@ -55,6 +52,16 @@ pub(crate) fn exit_code(result: anyhow::Result<()>) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// What the library said to an index.
+fn of_index(error: &anyhow::Error) -> Option<&twinset::Error> {
+    #[cfg(feature = "index")]
+    if let Some(twinset_index::Error::Library(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    let _ = error;
+    None
+}
+
 fn is_usage(error: &anyhow::Error) -> bool {
     use twinset::Error::{
         BadOption, NoThreshold, NotAThreshold, ThresholdOutOfRange, ThresholdTooLarge, TooFewTrees, TooManyDigits,
@@ -75,13 +82,15 @@ fn is_usage(error: &anyhow::Error) -> bool {
     if let Some(twinset_server::Error::Usage(_)) = error.downcast_ref() {
         return true;
     }
-    match error.downcast_ref::<twinset_index::Error>() {
-        Some(twinset_index::Error::Usage(_)) => return true,
-        Some(twinset_index::Error::Library(error)) => return is_library_usage(error),
-        _ => {}
+    #[cfg(feature = "index")]
+    if let Some(twinset_index::Error::Usage(_)) = error.downcast_ref() {
+        return true;
+    }
+    if let Some(error) = of_index(error) {
+        return is_library_usage(error);
     }
     match error.downcast_ref::<twinset_io::Error>() {
-        Some(twinset_io::Error::Usage(_)) => true,
+        Some(twinset_io::Error::Usage(_) | twinset_io::Error::MissingFeature { .. }) => true,
         Some(twinset_io::Error::Library(error)) => is_library_usage(error),
         _ => error.downcast_ref::<twinset::Error>().is_some_and(is_library_usage),
     }

@@ -6,9 +6,13 @@ mod dedup;
 mod explain;
 mod failure;
 mod generate;
+#[cfg(feature = "index")]
 mod index;
 mod interrupt;
 mod join;
+#[cfg(not(all(feature = "index", feature = "parquet", feature = "profile", feature = "serve")))]
+mod missing;
+#[cfg(feature = "profile")]
 mod profile;
 mod progress;
 mod report;
@@ -17,18 +21,22 @@ mod search;
 mod serve;
 mod session;
 mod shuffle;
+#[cfg(feature = "parquet")]
 mod sketch;
 mod stream;
 mod tune;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use failure::Failure;
+#[cfg(not(all(feature = "index", feature = "parquet", feature = "profile", feature = "serve")))]
+use missing::Missing;
 pub use shuffle::ShuffleSettings;
 
 /// Finds near duplicates: every pair at or above a threshold, none missing.
@@ -54,18 +62,43 @@ enum Command {
     Join(join::Join),
     Dedup(dedup::Dedup),
     Explain(explain::Explain),
+    #[cfg(feature = "parquet")]
     Sketch(sketch::Sketch),
+    /// Writes MinHash sketches that stand for texts (not in this build)
+    #[cfg(not(feature = "parquet"))]
+    #[command(after_help = missing::BUILD)]
+    Sketch(Missing),
     Tune(tune::Tune),
+    #[cfg(feature = "index")]
     Index(index::Index),
+    /// Keeps records in an index, and finds near duplicates in it at any threshold (not in this build)
+    #[cfg(not(feature = "index"))]
+    #[command(after_help = missing::BUILD)]
+    Index(Missing),
+    #[cfg(feature = "profile")]
     Profile(profile::Profile),
+    /// Finds similar columns, contained columns and foreign keys (not in this build)
+    #[cfg(not(feature = "profile"))]
+    #[command(after_help = missing::BUILD)]
+    Profile(Missing),
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
+    /// Serves news: articles in, stories out (not in this build)
+    #[cfg(not(feature = "serve"))]
+    #[command(after_help = missing::BUILD)]
+    Serve(Missing),
     Generate(generate::Generate),
     /// Prints a script that completes commands and options in a shell
     #[command(after_help = "Example:\n  twinset completions bash > ~/.local/share/bash-completion/completions/twinset")]
     Completions {
         /// bash, elvish, fish, powershell or zsh
         shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands into a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder, which must exist
+        folder: PathBuf,
     },
 }
 
@@ -75,18 +108,31 @@ impl Command {
             Self::Join(join) => join.run(),
             Self::Dedup(dedup) => dedup.run(),
             Self::Explain(explain) => explain.run(),
+            #[cfg(feature = "parquet")]
             Self::Sketch(sketch) => sketch.run(),
+            #[cfg(not(feature = "parquet"))]
+            Self::Sketch(_) => missing::command("sketch"),
             Self::Tune(tune) => tune.run(),
+            #[cfg(feature = "index")]
             Self::Index(index) => index.run(),
+            #[cfg(not(feature = "index"))]
+            Self::Index(_) => missing::command("index"),
+            #[cfg(feature = "profile")]
             Self::Profile(profile) => profile.run(),
+            #[cfg(not(feature = "profile"))]
+            Self::Profile(_) => missing::command("profile"),
             #[cfg(feature = "serve")]
             Self::Serve(serve) => serve.run(),
+            #[cfg(not(feature = "serve"))]
+            Self::Serve(_) => missing::command("serve"),
             Self::Generate(generate) => generate.run(),
             Self::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Cli::command(), "twinset", &mut script);
                 session::print(&String::from_utf8_lossy(&script))
             }
+            Self::Man { folder } => clap_mangen::generate_to(Cli::command(), &folder)
+                .with_context(|| format!("cannot write the manual pages into {}", folder.display())),
         }
     }
 }

@@ -71,8 +71,9 @@ fn commands_print_what_the_pages_say() {
         let folder = tempfile::tempdir().unwrap();
         copy_folder(&root().join("examples"), &folder.path().join("examples"));
         for (command, expected) in commands(&page) {
-            if command == "cargo xtask test" {
-                continue; // That is what runs this test.
+            // The first runs this test; the second builds what the test runs.
+            if command == "cargo xtask test" || command.starts_with("cargo install ") {
+                continue;
             }
             let command = command.replace("cargo run --release --", "twinset");
             let output = Command::new("bash")

@@ -29,6 +29,14 @@ pub enum Error {
     /// Options that do not fit together.
     #[error("{0}")]
     Usage(String),
+    /// This build was made without the cargo feature that a format needs.
+    #[error("{what}; build it with `cargo install --path crates/twinset-cli --features full --locked`")]
+    MissingFeature {
+        /// The file, and what this build cannot do with it.
+        what: String,
+        /// The cargo feature that is missing.
+        feature: &'static str,
+    },
     /// Whoever read standard output has stopped: not worth a message.
     #[error("standard output was closed")]
     BrokenPipe,
@@ -40,6 +48,11 @@ pub enum Error {
 impl Error {
     pub(crate) fn file(path: &Path, reason: impl fmt::Display) -> Self {
         Self::File { file: path.display().to_string(), reason: reason.to_string() }
+    }
+
+    /// That this build cannot read or write a file as it would have to.
+    pub(crate) fn missing_feature(file: impl fmt::Display, action: impl fmt::Display, feature: &'static str) -> Self {
+        Self::MissingFeature { what: format!("{file}: this build of twinset cannot {action}"), feature }
     }
 }
 

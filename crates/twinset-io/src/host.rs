@@ -6,11 +6,14 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+#[cfg(feature = "parquet")]
 use arrow_array::RecordBatch;
+#[cfg(feature = "parquet")]
 use arrow_schema::SchemaRef;
 use twinset::Cancel;
 
 /// A table in memory.
+#[cfg(feature = "parquet")]
 #[derive(Debug, Clone)]
 pub struct MemoryTable {
     /// Its columns.
@@ -18,6 +21,11 @@ pub struct MemoryTable {
     /// Its rows.
     pub batches: Vec<RecordBatch>,
 }
+
+/// A table in memory. This build knows none.
+#[cfg(not(feature = "parquet"))]
+#[derive(Debug, Clone)]
+pub enum MemoryTable {}
 
 /// What was written to one place.
 #[derive(Debug, Clone, Default)]

@@ -1,17 +1,7 @@
 //! Records are copied as they stood, byte for byte, whatever the format, the encoding and the line ends.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, types::Int32Type};
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use twinset::{Run, TokenOptions};
 use twinset_io::read::Inputs;
 use twinset_io::{Content, Fate, Keeping, ReadOptions, Target, copy_records, load};
@@ -131,48 +121,68 @@ fn records_are_copied_byte_for_byte() {
     }
 }
 
-#[test]
-fn parquet_keeps_its_schema_and_metadata() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
-    let text = Field::new("text", DataType::Utf8, false)
-        .with_metadata(HashMap::from([("unit".to_owned(), "words".to_owned())]));
-    let list = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1), None]), None, Some(vec![])]);
-    let schema = Arc::new(Schema::new(vec![
-        text,
-        Field::new("stars", DataType::Int32, true),
-        Field::new("parts", list.data_type().clone(), true),
-    ]));
-    let columns: Vec<ArrayRef> = vec![
-        Arc::new(StringArray::from(vec!["a", "b", "c"])),
-        Arc::new(Int32Array::from(vec![Some(1), None, Some(3)])),
-        Arc::new(list),
-    ];
-    let batch = RecordBatch::try_new(schema.clone(), columns).unwrap();
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![KeyValue::new("origin".to_owned(), "a test".to_owned())]))
-        .build();
-    let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), schema, Some(properties)).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+#[cfg(feature = "parquet")]
+mod parquet_files {
+    use std::collections::HashMap;
+    use std::fs::File;
+    use std::sync::Arc;
 
-    copy(&path, &ReadOptions::default(), |ordinal| if ordinal == 1 { Fate::Removed } else { Fate::Kept });
-    let open =
-        |name: &str| ParquetRecordBatchReaderBuilder::try_new(File::open(folder.path().join(name)).unwrap()).unwrap();
-    let (original, kept, removed) = (open("a.parquet"), open("kept.parquet"), open("removed.parquet"));
-    for copy in [&kept, &removed] {
-        assert_eq!(copy.schema(), original.schema());
-        assert_eq!(copy.parquet_schema().root_schema(), original.parquet_schema().root_schema());
-        let entry = |builder: &ParquetRecordBatchReaderBuilder<File>| {
-            let entries = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap();
-            entries.into_iter().filter(|entry| entry.key == "origin").collect::<Vec<_>>()
+    use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, types::Int32Type};
+    use arrow_schema::{DataType, Field, Schema};
+    use parquet::arrow::ArrowWriter;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::basic::Compression;
+    use parquet::file::metadata::KeyValue;
+    use parquet::file::properties::WriterProperties;
+    use twinset_io::{Fate, ReadOptions};
+
+    use super::copy;
+
+    #[test]
+    fn parquet_keeps_its_schema_and_metadata() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        let text = Field::new("text", DataType::Utf8, false)
+            .with_metadata(HashMap::from([("unit".to_owned(), "words".to_owned())]));
+        let list =
+            ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1), None]), None, Some(vec![])]);
+        let schema = Arc::new(Schema::new(vec![
+            text,
+            Field::new("stars", DataType::Int32, true),
+            Field::new("parts", list.data_type().clone(), true),
+        ]));
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from(vec!["a", "b", "c"])),
+            Arc::new(Int32Array::from(vec![Some(1), None, Some(3)])),
+            Arc::new(list),
+        ];
+        let batch = RecordBatch::try_new(schema.clone(), columns).unwrap();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_key_value_metadata(Some(vec![KeyValue::new("origin".to_owned(), "a test".to_owned())]))
+            .build();
+        let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), schema, Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+
+        copy(&path, &ReadOptions::default(), |ordinal| if ordinal == 1 { Fate::Removed } else { Fate::Kept });
+        let open = |name: &str| {
+            ParquetRecordBatchReaderBuilder::try_new(File::open(folder.path().join(name)).unwrap()).unwrap()
         };
-        assert_eq!(entry(copy), entry(&original));
-        assert_eq!(copy.metadata().row_group(0).column(0).compression(), Compression::SNAPPY);
+        let (original, kept, removed) = (open("a.parquet"), open("kept.parquet"), open("removed.parquet"));
+        for copy in [&kept, &removed] {
+            assert_eq!(copy.schema(), original.schema());
+            assert_eq!(copy.parquet_schema().root_schema(), original.parquet_schema().root_schema());
+            let entry = |builder: &ParquetRecordBatchReaderBuilder<File>| {
+                let entries = builder.metadata().file_metadata().key_value_metadata().cloned().unwrap();
+                entries.into_iter().filter(|entry| entry.key == "origin").collect::<Vec<_>>()
+            };
+            assert_eq!(entry(copy), entry(&original));
+            assert_eq!(copy.metadata().row_group(0).column(0).compression(), Compression::SNAPPY);
+        }
+        let rows = |builder: ParquetRecordBatchReaderBuilder<File>| builder.build().unwrap().next().unwrap().unwrap();
+        let (kept, removed) = (rows(kept), rows(removed));
+        assert_eq!((kept.slice(0, 1), kept.slice(1, 1)), (batch.slice(0, 1), batch.slice(2, 1)));
+        assert_eq!(removed, batch.slice(1, 1));
     }
-    let rows = |builder: ParquetRecordBatchReaderBuilder<File>| builder.build().unwrap().next().unwrap().unwrap();
-    let (kept, removed) = (rows(kept), rows(removed));
-    assert_eq!((kept.slice(0, 1), kept.slice(1, 1)), (batch.slice(0, 1), batch.slice(2, 1)));
-    assert_eq!(removed, batch.slice(1, 1));
 }

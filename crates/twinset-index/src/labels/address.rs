@@ -67,6 +67,7 @@ impl Address {
 }
 
 /// The address of a database without its password, with the name of the index.
+#[cfg_attr(not(feature = "databases"), allow(dead_code, reason = "for database servers"))]
 pub(super) fn shown(url: &Url, name: &str) -> String {
     let mut url = url.clone();
     // An address without a host has no password either.

@@ -8,7 +8,9 @@
 mod address;
 mod home;
 mod memory;
+#[cfg(feature = "databases")]
 mod mysql;
+#[cfg(feature = "databases")]
 mod postgres;
 mod sqlite;
 mod watermark;
@@ -22,9 +24,9 @@ use twinset::{Bounds, Collections, Labeler, Measure, Threshold, same_beginning};
 use self::address::Address;
 use self::home::Home;
 use self::memory::Memory;
-use self::mysql::Mysql;
-use self::postgres::Postgres;
 use self::sqlite::Sqlite;
+#[cfg(feature = "databases")]
+use self::{mysql::Mysql, postgres::Postgres};
 use crate::change::check_id;
 use crate::{Added, Error, Result, Settings};
 
@@ -88,8 +90,12 @@ impl LabelIndex {
         let home: Box<dyn Home> = match Address::parse(address)? {
             Address::File(path) => Box::new(Memory::create(&path, settings)?),
             Address::Folder(path) => Box::new(Sqlite::create(&path, settings)?),
+            #[cfg(feature = "databases")]
             Address::Postgres(url, name) => Box::new(Postgres::create(&url, &name, settings)?),
+            #[cfg(feature = "databases")]
             Address::Mysql(url, name) => Box::new(Mysql::create(&url, &name, settings)?),
+            #[cfg(not(feature = "databases"))]
+            Address::Postgres(..) | Address::Mysql(..) => return Err(Error::missing_feature()),
         };
         Ok(Self { home, labeler })
     }
@@ -102,8 +108,12 @@ impl LabelIndex {
                 Ok(Box::new(move |hashes: &[u64]| labeler.labels(hashes)))
             })?),
             Address::Folder(path) => Box::new(Sqlite::open(&path)?),
+            #[cfg(feature = "databases")]
             Address::Postgres(url, name) => Box::new(Postgres::open(&url, &name)?),
+            #[cfg(feature = "databases")]
             Address::Mysql(url, name) => Box::new(Mysql::open(&url, &name)?),
+            #[cfg(not(feature = "databases"))]
+            Address::Postgres(..) | Address::Mysql(..) => return Err(Error::missing_feature()),
         };
         let settings = home.settings();
         let labeler = Labeler::new(settings.labels(), settings.seed)?;

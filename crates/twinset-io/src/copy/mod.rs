@@ -1,9 +1,13 @@
 //! Copies some of the records of files, each as it stood.
 
+#[cfg(feature = "parquet")]
 mod memory;
+#[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "rdf")]
 mod rdf;
 mod target;
+#[cfg(feature = "web")]
 mod warc;
 
 pub use target::Target;
@@ -13,9 +17,8 @@ use std::io::Write;
 use twinset::Run;
 
 use crate::collection::{Collection, FileLayout};
-use crate::guard::guarded;
-use crate::read::{Format, Inputs, Piece, ReadOptions, for_each_piece, format_of, whole_file};
-use crate::{Error, Output, Result};
+use crate::read::{Format, InputFile, Inputs, Piece, ReadOptions, for_each_piece, format_of, whole_file};
+use crate::{Output, Result};
 
 /// What becomes of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,16 +38,18 @@ pub fn copy_records(
     fate: impl Fn(u32) -> Fate,
     run: &Run,
 ) -> Result<()> {
+    #[cfg(feature = "rdf")]
     if let Some(file) = inputs.files.first()
-        && format_of(file, options)?.syntax().is_some()
+        && format_of(file, options)?.is_rdf()
     {
         return rdf::copy((inputs, collection), options, (kept, removed), fate, run);
     }
     let mut first = 0;
     for (at, (file, layout)) in inputs.files.iter().zip(&collection.layout[0]).enumerate() {
         run.check()?;
+        let format = format_of(file, options)?;
         let mut records = Records { layout, position: 0, left_out: 0, next: first };
-        if format_of(file, options)? == Format::Html {
+        if format == Format::Html {
             // A page is a whole file, which is there or not.
             let target = match records.next_ordinal().map(&fate) {
                 Some(Fate::Kept) => Some(&mut kept),
@@ -62,33 +67,41 @@ pub fn copy_records(
         let mut sides =
             Sides { kept: kept.open(at)?, removed: removed.as_mut().map(|target| target.open(at)).transpose()? };
         let fate = |ordinal: Option<u32>| ordinal.map(&fate);
-        if let Some(table) = &file.table {
-            memory::copy(table, &mut records, &mut sides, fate, run)?;
-        } else if format_of(file, options)? == Format::Parquet {
-            // The reader of parquet panics at some of what a damaged file can hold.
-            let copied = guarded(|| parquet::copy(file, options, &mut records, &mut sides, fate, run));
-            copied.unwrap_or_else(|| Err(Error::file(&file.path, "the rows cannot be copied: the file is damaged")))?;
-        } else if format_of(file, options)? == Format::Warc {
-            warc::copy(file, options, &mut records, &mut sides, fate, run)?;
-        } else {
-            let mut last = None;
-            for_each_piece(file, options, run, |piece| {
-                match piece {
-                    Piece::Mark(bytes, _) | Piece::Around(bytes) => sides.around(bytes, records.position == 0)?,
-                    Piece::Record(bytes) => {
-                        last = fate(records.next_ordinal());
-                        last.map_or(Ok(()), |fate| sides.record(bytes, fate))?;
-                    }
-                    Piece::End(bytes) if records.position == 0 => sides.around(bytes, true)?,
-                    Piece::End(bytes) => last.map_or(Ok(()), |fate| sides.record(bytes, fate))?,
-                }
-                Ok(run.check()?)
-            })?;
+        match format {
+            #[cfg(feature = "parquet")]
+            Format::Parquet => parquet::copy(file, options, &mut records, &mut sides, fate, run)?,
+            #[cfg(feature = "web")]
+            Format::Warc => warc::copy(file, options, &mut records, &mut sides, fate, run)?,
+            _ => copy_pieces(file, options, &mut records, &mut sides, fate, run)?,
         }
         first = records.first_of_next_file();
         sides.finish()?;
     }
     Ok(())
+}
+
+/// Copies lines or rows.
+fn copy_pieces(
+    file: &InputFile,
+    options: &ReadOptions,
+    records: &mut Records<'_>,
+    sides: &mut Sides,
+    fate: impl Fn(Option<u32>) -> Option<Fate>,
+    run: &Run,
+) -> Result<()> {
+    let mut last = None;
+    for_each_piece(file, options, run, |piece| {
+        match piece {
+            Piece::Mark(bytes, _) | Piece::Around(bytes) => sides.around(bytes, records.position == 0)?,
+            Piece::Record(bytes) => {
+                last = fate(records.next_ordinal());
+                last.map_or(Ok(()), |fate| sides.record(bytes, fate))?;
+            }
+            Piece::End(bytes) if records.position == 0 => sides.around(bytes, true)?,
+            Piece::End(bytes) => last.map_or(Ok(()), |fate| sides.record(bytes, fate))?,
+        }
+        Ok(run.check()?)
+    })
 }
 
 /// Where the records of one file go.

@@ -11,7 +11,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use twinset::Run;
 
-use super::{Fate, Records, Sides};
+use super::{Fate, Records, Sides, memory};
+use crate::guard::guarded;
 use crate::read::{InputFile, ReadOptions, parquet_file};
 use crate::write::{parquet_error, write_failure};
 use crate::{Error, Output, Result};
@@ -21,7 +22,24 @@ const ROWS: usize = 8192;
 /// The writer makes this entry itself.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
+/// Copies rows of a file, or of a table in memory.
 pub(super) fn copy(
+    input: &InputFile,
+    options: &ReadOptions,
+    records: &mut Records<'_>,
+    sides: &mut Sides,
+    fate: impl Fn(Option<u32>) -> Option<Fate>,
+    run: &Run,
+) -> Result<()> {
+    if let Some(table) = &input.table {
+        return memory::copy(table, records, sides, fate, run);
+    }
+    // The reader of parquet panics at some of what a damaged file can hold.
+    let copied = guarded(|| copy_file(input, options, records, sides, fate, run));
+    copied.unwrap_or_else(|| Err(Error::file(&input.path, "the rows cannot be copied: the file is damaged")))
+}
+
+fn copy_file(
     input: &InputFile,
     options: &ReadOptions,
     records: &mut Records<'_>,

@@ -81,7 +81,7 @@ impl Target {
 fn copied_names(inputs: &Inputs, options: &ReadOptions) -> Result<Vec<PathBuf>> {
     let name = |file: &InputFile| {
         let format = format_of(file, options)?;
-        if format.syntax().is_none() || format == Format::Nq {
+        if !format.is_rdf() || format == Format::Nq {
             return Ok(file.name.clone());
         }
         let plain =
@@ -97,7 +97,7 @@ fn copied_names(inputs: &Inputs, options: &ReadOptions) -> Result<Vec<PathBuf>> 
 fn check_format(path: &Path, inputs: &Inputs, options: &ReadOptions) -> Result<()> {
     let Some(file) = inputs.files.first() else { return Ok(()) };
     let format = format_of(file, options)?;
-    let format = if format.syntax().is_some() { Format::Nq } else { format };
+    let format = if format.is_rdf() { Format::Nq } else { format };
     match Format::of_path(path).filter(|&told| told != format) {
         None => Ok(()),
         Some(told) => Err(Error::Usage(format!(

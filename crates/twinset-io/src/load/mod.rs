@@ -63,7 +63,7 @@ impl<'a> Keeping<'a> {
 /// Whether a collection is one of RDF. Its files are all of it, or none.
 pub fn are_rdf(inputs: &Inputs, options: &ReadOptions) -> Result<bool> {
     let first = inputs.files.first().map(|file| format_of(file, options)).transpose()?;
-    Ok(first.and_then(Format::syntax).is_some())
+    Ok(first.is_some_and(Format::is_rdf))
 }
 
 /// What tokens are, where the user does not say it: lines if the left, or only, collection is one of RDF resources, whose terms these

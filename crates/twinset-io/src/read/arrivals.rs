@@ -95,7 +95,7 @@ const LOOKED_AT: usize = 1000;
 impl<'a> Parser<'a> {
     fn new(file: &InputFile, options: &'a ReadOptions) -> Result<Self> {
         let format = format_of(file, options)?;
-        if matches!(format, Format::Parquet | Format::Html | Format::Warc) || format.syntax().is_some() {
+        if matches!(format, Format::Parquet | Format::Html | Format::Warc) || format.is_rdf() {
             return Err(Error::file(
                 &file.path,
                 format!("{format} does not arrive record by record; leave out --stream"),

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::StringViewArray;
-
 use super::delimited::Rows;
 use super::fields::Fields;
 use super::pages::{self, Page};
+use super::parquet::{self, Columns};
 use super::warc::Archived;
-use super::{Described, Format, PageText, ReadOptions, jsonl, lines, parquet};
+use super::{Described, Format, PageText, ReadOptions, jsonl, lines};
 use crate::Limits;
 use crate::error::Place;
 
@@ -32,8 +31,10 @@ pub(super) struct Source {
     /// The largest record allowed.
     pub(super) largest: u64,
     /// What is compared of web pages.
+    #[cfg_attr(not(feature = "web"), expect(dead_code))]
     pub(super) page: PageText,
     /// What is too much of them.
+    #[cfg_attr(not(feature = "web"), expect(dead_code))]
     pub(super) limits: Limits,
 }
 
@@ -51,7 +52,7 @@ pub(super) enum Payload {
     /// Rows of a csv file.
     Rows(Rows),
     /// Columns of a parquet file.
-    Columns(Vec<StringViewArray>),
+    Columns(Columns),
     /// Web pages.
     Pages(Vec<Page>),
     /// Web pages in an archive.
@@ -121,13 +122,7 @@ impl Block {
                 let numbered = positions.clone().zip(self.first_line..);
                 numbered.map(|(at, number)| described.record(at, number, self.source.largest)).collect()
             }
-            Payload::Archived(records) => {
-                let parse = |record: &Archived| {
-                    let page = record.page(self.source.largest)?;
-                    pages::parse(&page, record.number, &self.source)
-                };
-                records.iter().map(parse).collect()
-            }
+            Payload::Archived(records) => records.iter().map(|record| record.parse(&self.source)).collect(),
             Payload::Columns(columns) => {
                 parquet::parse(columns, self.first_line, &self.source.fields, self.source.largest)
             }

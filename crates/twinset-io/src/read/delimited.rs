@@ -96,6 +96,7 @@ impl Rows {
     }
 
     /// The bytes of all fields, and for each row its line and where its fields end.
+    #[cfg(feature = "tables")]
     pub(super) fn into_parts(self) -> (Vec<u8>, Vec<usize>, Vec<(u64, usize)>) {
         (self.bytes, self.ends, self.rows)
     }

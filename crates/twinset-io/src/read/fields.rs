@@ -72,6 +72,7 @@ impl Fields {
     }
 
     /// The positions, in order, of the fields that are used at all.
+    #[cfg(feature = "parquet")]
     pub(super) fn used(&self, count: usize) -> Vec<usize> {
         let is_used = |position: &usize| {
             let in_text = self.text.as_ref().is_none_or(|text| text.contains(position));
@@ -81,6 +82,7 @@ impl Fields {
     }
 
     /// The positions of the fields that make the text, of so many.
+    #[cfg(feature = "parquet")]
     pub(super) fn texts(&self, count: usize) -> Vec<usize> {
         self.text.clone().unwrap_or_else(|| (0..count).filter(|&at| Some(at) != self.id).collect())
     }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::compression::inner_ending;
 
 /// How a file is written.
@@ -70,6 +71,34 @@ impl Format {
     /// The format that a path's ending tells, before `.gz` or `.zst`.
     pub fn of_path(path: &Path) -> Option<Self> {
         inner_ending(path)?.parse().ok()
+    }
+
+    /// Whether this is a way to write RDF.
+    pub(crate) fn is_rdf(self) -> bool {
+        matches!(self, Self::Nt | Self::Nq | Self::Ttl | Self::Trig | Self::Rdf | Self::Jsonld)
+    }
+
+    /// The cargo feature that reads this format, and whether this build has it; `None` if every build reads it.
+    fn feature(self) -> Option<(&'static str, bool)> {
+        match self {
+            Self::Txt | Self::Tsv | Self::Csv | Self::Jsonl => None,
+            Self::Parquet => Some(("parquet", cfg!(feature = "parquet"))),
+            Self::Html | Self::Warc => Some(("web", cfg!(feature = "web"))),
+            Self::Nt | Self::Nq | Self::Ttl | Self::Trig | Self::Rdf | Self::Jsonld => {
+                Some(("rdf", cfg!(feature = "rdf")))
+            }
+        }
+    }
+
+    /// Why this build cannot read a file of this format, if it cannot.
+    pub(super) fn missing(self, file: impl fmt::Display) -> Option<Error> {
+        let (feature, _) = self.feature().filter(|&(_, is_there)| !is_there)?;
+        let action = match feature {
+            "web" => format!("read web pages ({self})"),
+            "rdf" => format!("read RDF ({self})"),
+            _ => format!("read {self}"),
+        };
+        Some(Error::missing_feature(file, action, feature))
     }
 }
 

@@ -44,6 +44,19 @@ impl InputFile {
         Self { path, name, spool: None, table }
     }
 
+    /// The format asked for, or the one of its ending. A table in memory is columns, as a parquet file is.
+    pub(super) fn format(&self, asked: Option<Format>) -> Option<Format> {
+        if self.table.is_some() {
+            return Some(Format::Parquet);
+        }
+        asked.or_else(|| if self.is_standard() { Some(Format::Txt) } else { Format::of_path(&self.path) })
+    }
+
+    /// Refuses a format that this build cannot read.
+    pub(super) fn check_format(&self, format: Format) -> Result<()> {
+        format.missing(self.title()).map_or(Ok(()), Err)
+    }
+
     pub(crate) fn is_standard(&self) -> bool {
         self.path == Path::new(STANDARD_INPUT)
     }
@@ -87,6 +100,10 @@ impl Inputs {
         let mut inputs = Self::default();
         for path in paths {
             inputs.add(path.as_ref(), format)?;
+        }
+        // What cannot be read is refused now rather than after long work.
+        for file in &inputs.files {
+            file.format(format).map_or(Ok(()), |format| file.check_format(format))?;
         }
         Ok(inputs)
     }

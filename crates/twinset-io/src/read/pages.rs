@@ -7,10 +7,14 @@ use dom_query::{Document, NodeRef};
 use dom_smoothie::{Config, Readability, TextMode};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memmem;
+use twinset::Run;
 
 use super::attributes::has_more_attributes;
 use super::block::{Bad, Record, Source};
-use super::options::PageText;
+use super::inputs::InputFile;
+use super::lines::too_long;
+use super::options::{PageText, ReadOptions};
+use super::pieces::whole_file;
 use crate::Limits;
 use crate::guard::guarded;
 
@@ -37,6 +41,21 @@ pub(super) enum PageKind {
 
 /// How many bytes are searched for a declared encoding.
 const DECLARATION: usize = 4096;
+
+/// Reads a file that is one page, or tells what is wrong with it.
+pub(super) fn read(
+    input: &InputFile,
+    encoding: Option<&'static Encoding>,
+    options: &ReadOptions,
+    run: &Run,
+) -> crate::Result<(Vec<Page>, Vec<Bad>)> {
+    let (url, largest) = (input.path.display().to_string(), options.limits.record);
+    let bytes = whole_file(input, options, run)?;
+    Ok(match bytes.len() as u64 > largest {
+        true => (Vec::new(), vec![too_long(1, largest, url.as_bytes())]),
+        false => (vec![Page { url, encoding, bytes, kind: PageKind::Html }], Vec::new()),
+    })
+}
 
 /// Finds the title and the text of a page.
 pub(super) fn parse(page: &Page, line: u64, source: &Source) -> Result<Record<'static>, Bad> {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,17 +17,28 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use twinset::Run;
 
 use super::block::Parsed;
 use super::fields::{Fields, Wanted};
+use super::inputs::InputFile;
 use super::lines::too_long;
 use super::parquet_file::ParquetFile;
+use super::{ReadOptions, stream};
 use crate::guard::guarded;
 use crate::host::MemoryTable;
 use crate::{Error, Result};
 
 /// Rows that are read at a time.
 const ROWS: usize = 2048;
+
+/// Columns of some rows, as text.
+pub(super) type Columns = Vec<StringViewArray>;
+
+/// How many rows they have.
+pub(super) fn rows(columns: &Columns) -> u64 {
+    columns.first().map_or(0, |column| column.len() as u64)
+}
 
 /// Reads blocks of rows, of the wanted columns only.
 pub(super) struct Batches {
@@ -60,7 +73,7 @@ impl Inner {
 }
 
 /// Takes a table, and finds the wanted fields in its columns.
-pub(super) fn of_table(table: Arc<MemoryTable>, name: &str, wanted: &Wanted) -> Result<(Batches, Fields)> {
+fn of_table(table: Arc<MemoryTable>, name: &str, wanted: &Wanted) -> Result<(Batches, Fields)> {
     let names: Vec<&str> = table.schema.fields().iter().map(|field| field.name().as_str()).collect();
     let used = Fields::in_header(wanted, &names, b' ', name)?.used(names.len());
     let header: Vec<&str> = used.iter().map(|&position| names[position]).collect();
@@ -80,9 +93,29 @@ fn is_list(kind: &DataType) -> bool {
     matches!(kind, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
-/// Opens a file, and finds the wanted fields in its schema. The reader panics at some of what a damaged file can hold.
-pub(super) fn open(path: &Path, file: ParquetFile, wanted: &Wanted) -> Result<(Batches, Fields)> {
+/// Opens a file or a table, and finds the wanted fields in its schema. The reader panics at some of what a damaged file can hold.
+pub(super) fn open(input: &InputFile, options: &ReadOptions, wanted: &Wanted, run: &Run) -> Result<(Batches, Fields)> {
+    if let Some(table) = &input.table {
+        return of_table(table.clone(), &input.title(), wanted);
+    }
+    let (path, file) = (&input.path, parquet_file(input, options, run)?);
     guarded(|| open_unguarded(path, file, wanted)).unwrap_or_else(|| Err(Error::file(path, DAMAGED)))
+}
+
+/// Parquet is read from its end, so standard input is put into a temporary file first.
+pub(crate) fn parquet_file(input: &InputFile, options: &ReadOptions, run: &Run) -> Result<ParquetFile> {
+    let opened = |file: File| ParquetFile::new(file, &options.limits);
+    let fail = |error: io::Error| Error::file(&input.path, format!("cannot be opened: {error}"));
+    if !input.is_standard() {
+        return File::open(&input.path).map(opened).map_err(fail);
+    }
+    if let Some(spool) = &input.spool {
+        return stream::reopened(spool).map(opened).map_err(fail);
+    }
+    let mut file = run.spill.as_ref().map_or_else(tempfile::tempfile, tempfile::tempfile_in).map_err(fail)?;
+    io::copy(&mut io::stdin(), &mut file).map_err(fail)?;
+    file.rewind().map_err(fail)?;
+    Ok(opened(file))
 }
 
 pub(super) const DAMAGED: &str = "not a whole parquet file: it is damaged";
@@ -103,7 +136,7 @@ fn open_unguarded(path: &Path, file: ParquetFile, wanted: &Wanted) -> Result<(Ba
 
 impl Batches {
     /// The next rows, column by column; `None` at the end.
-    pub(super) fn next_block(&mut self) -> Option<Result<Vec<StringViewArray>, String>> {
+    pub(super) fn next_block(&mut self) -> Option<Result<Columns, String>> {
         let Some(next) = guarded(|| self.inner.next()) else { return Some(Err(DAMAGED.to_owned())) };
         let batch = next?.map_err(|error| error.to_string());
         let check = match &self.inner {
@@ -129,9 +162,10 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringViewArray, String> {
             return Ok(column.as_string::<i64>().iter().collect());
         }
         DataType::Dictionary(_, values) if !is_text(values) => return as_text(&cast(values)?),
-        kind if is_text(kind) || matches!(kind, DataType::Dictionary(..)) => {
-            return Ok(cast(&DataType::Utf8View)?.as_string_view().clone());
-        }
+        DataType::Utf8 => return Ok(column.as_string::<i32>().into()),
+        DataType::LargeUtf8 => return Ok(column.as_string::<i64>().into()),
+        DataType::Utf8View => return Ok(column.as_string_view().clone()),
+        DataType::Dictionary(..) => return Ok(cast(&DataType::Utf8View)?.as_string_view().clone()),
         kind if is_list(kind) => return lines(column, None),
         // Large floating-point numbers are written out, as in other files.
         DataType::Float64 => return Ok(numbers(column.as_primitive::<Float64Type>(), |number| number.is_nan())),
@@ -189,7 +223,7 @@ fn without_zone(column: &ArrayRef) -> ArrayRef {
     }
 }
 
-pub(super) fn parse<'a>(columns: &'a [StringViewArray], first_line: u64, fields: &Fields, largest: u64) -> Parsed<'a> {
+pub(super) fn parse<'a>(columns: &'a Columns, first_line: u64, fields: &Fields, largest: u64) -> Parsed<'a> {
     let rows = columns.first().map_or(0, Array::len);
     let mut texts: Vec<Cow<'a, str>> = Vec::new();
     (0..rows)

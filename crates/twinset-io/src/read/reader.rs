@@ -1,8 +1,7 @@
 //! Reads files block by block, and hands the blocks to all threads.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Seek};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,12 +16,10 @@ use super::delimited::{RowBlocks, RowError, Rows};
 use super::fields::{Fields, Wanted};
 use super::inputs::InputFile;
 use super::lines::{LineBlock, LineBlocks, not_utf8, too_long};
-use super::pages::{self, Page, PageKind};
 use super::parquet::Batches;
-use super::pieces::whole_file;
 use super::stream::{self, Stream};
 use super::warc::Archive;
-use super::{Bad, Described, Format, Inputs, ParquetFile, ReadOptions, Rejects, jsonl, lines, parquet, rdf};
+use super::{Bad, Described, Format, Inputs, ReadOptions, Rejects, jsonl, lines, pages, parquet, rdf};
 use crate::{Error, Result};
 
 /// Where a block comes from.
@@ -185,7 +182,7 @@ impl<'a> Reader<'a> {
                     Some(next) => Some(next),
                     None => {
                         let Some((place, file)) = self.files.pop_front() else { return Ok(None) };
-                        if format_of(&file, self.options)?.syntax().is_some() {
+                        if format_of(&file, self.options)?.is_rdf() {
                             self.describe(place, file)?;
                             continue;
                         }
@@ -209,7 +206,7 @@ impl<'a> Reader<'a> {
         let files: Vec<(FilePlace, InputFile)> =
             std::iter::once(((collection, at), file)).chain(self.files.drain(..others)).collect();
         for (_, file) in &files {
-            if at > 0 || format_of(file, self.options)?.syntax().is_none() {
+            if at > 0 || !format_of(file, self.options)?.is_rdf() {
                 let reason = "RDF and other formats cannot be one collection; read them apart";
                 return Err(Error::file(&file.path, reason));
             }
@@ -239,10 +236,7 @@ impl<'a> Reader<'a> {
         let delimiter = delimiter(format, path, self.options)?;
         let largest = self.options.limits.record;
         if format == Format::Parquet {
-            let (batches, fields) = match &input.table {
-                Some(table) => parquet::of_table(table.clone(), &name, &self.wanted)?,
-                None => parquet::open(path, parquet_file(input, self.options, self.run)?, &self.wanted)?,
-            };
+            let (batches, fields) = parquet::open(input, self.options, &self.wanted, self.run)?;
             let source = Source::new(name, format, fields, self.options);
             return Ok(OpenFile {
                 path: path.to_owned(),
@@ -256,13 +250,7 @@ impl<'a> Reader<'a> {
         if format == Format::Html {
             let fields = Fields::in_header(&self.wanted, &pages::FIELDS, delimiter, &name)?;
             let source = Source::new(name, format, fields, self.options);
-            let bytes = whole_file(input, self.options, self.run)?;
-            let (pages, bad) = match bytes.len() as u64 > largest {
-                true => (Vec::new(), vec![too_long(1, largest, path.display().to_string().as_bytes())]),
-                false => {
-                    (vec![Page { url: path.display().to_string(), encoding, bytes, kind: PageKind::Html }], Vec::new())
-                }
-            };
+            let (pages, bad) = pages::read(input, encoding, self.options, self.run)?;
             let first = vec![Block { source: source.clone(), first_line: 1, payload: Payload::Pages(pages), bad }];
             return Ok(OpenFile { path: path.to_owned(), source, cutter: Cutter::Nothing, first, next_row: 1 });
         }
@@ -386,14 +374,9 @@ pub(super) fn fields_of(
     Fields::in_header(wanted, &numbers, delimiter, file)
 }
 
-/// The format of a file: the one asked for, or the one of its ending.
+/// The format of a file: the one asked for, or the one of its ending. One that this build cannot read is refused.
 pub(crate) fn format_of(file: &InputFile, options: &ReadOptions) -> Result<Format> {
-    // A table in memory is columns, as a parquet file is.
-    if file.table.is_some() {
-        return Ok(Format::Parquet);
-    }
-    let told = || if file.is_standard() { Some(Format::Txt) } else { Format::of_path(&file.path) };
-    options.format.or_else(told).ok_or_else(|| {
+    let format = file.format(options.format).ok_or_else(|| {
         if file.path.extension().is_some_and(|ending| ending == "sketch") {
             return Error::file(
                 &file.path,
@@ -403,7 +386,9 @@ pub(crate) fn format_of(file: &InputFile, options: &ReadOptions) -> Result<Forma
         let known = Format::KNOWN;
         let reason = format!("the ending does not tell the format; say --format FORMAT (known endings: {known})");
         Error::file(&file.path, reason)
-    })
+    })?;
+    file.check_format(format)?;
+    Ok(format)
 }
 
 /// What separates the fields of a file.
@@ -429,22 +414,6 @@ pub(super) fn without_newline(line: &[u8]) -> &[u8] {
 
 pub(super) fn bad(file: &str, bad: &Bad) -> Error {
     Error::Record { place: bad.place(file), reason: bad.reason.clone() }
-}
-
-/// Parquet is read from its end, so standard input is put into a temporary file first.
-pub(crate) fn parquet_file(input: &InputFile, options: &ReadOptions, run: &Run) -> Result<ParquetFile> {
-    let opened = |file: File| ParquetFile::new(file, &options.limits);
-    let fail = |error: io::Error| Error::file(&input.path, format!("cannot be opened: {error}"));
-    if !input.is_standard() {
-        return File::open(&input.path).map(opened).map_err(fail);
-    }
-    if let Some(spool) = &input.spool {
-        return stream::reopened(spool).map(opened).map_err(fail);
-    }
-    let mut file = run.spill.as_ref().map_or_else(tempfile::tempfile, tempfile::tempfile_in).map_err(fail)?;
-    io::copy(&mut io::stdin(), &mut file).map_err(fail)?;
-    file.rewind().map_err(fail)?;
-    Ok(opened(file))
 }
 
 impl OpenFile {
@@ -484,7 +453,7 @@ impl OpenFile {
                 Some(Err(reason)) => return Err(Error::file(&self.path, reason)),
                 Some(Ok(columns)) => {
                     let first_row = self.next_row;
-                    self.next_row += columns.first().map_or(0, |column| arrow_array::Array::len(column) as u64);
+                    self.next_row += parquet::rows(&columns);
                     (first_row, Payload::Columns(columns), Vec::new())
                 }
             },

@@ -11,10 +11,10 @@ use memchr::memmem;
 use twinset::Run;
 
 use super::ReadOptions;
-use super::block::Bad;
+use super::block::{Bad, Record, Source};
 use super::inputs::InputFile;
 use super::lines::too_long;
-use super::pages::{Page, PageKind};
+use super::pages::{self, Page, PageKind};
 use super::stream::{self, Stream};
 use crate::guard::guarded;
 use crate::{Error, Result};
@@ -54,7 +54,7 @@ pub(crate) enum Entry {
 
 /// A page with all that the archive says about it.
 pub(super) struct Archived {
-    pub(super) number: u64,
+    number: u64,
     record: Vec<u8>,
     header: usize,
     encoding: Option<&'static Encoding>,
@@ -237,8 +237,13 @@ fn url(record: &WarcRecord) -> String {
 }
 
 impl Archived {
+    /// Finds the title and the text of the page.
+    pub(super) fn parse(&self, source: &Source) -> Result<Record<'static>, Bad> {
+        pages::parse(&self.page(source.largest)?, self.number, source)
+    }
+
     /// The page itself, unpacked if the server had packed it.
-    pub(super) fn page(&self, largest: u64) -> Result<Page, Bad> {
+    fn page(&self, largest: u64) -> Result<Page, Bad> {
         // What unpacks is other people's work on what anybody may have sent.
         let page = guarded(|| self.unpack(largest));
         let bad = |reason: String| Bad::new(self.number, None, reason, &self.record[..self.record.len().min(1024)]);

@@ -1,6 +1,7 @@
 //! A file that takes its name only when it is complete, or standard output.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,13 +10,10 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-
 use super::destination::Destination;
 use super::folder::sync_name;
 use crate::compression::{Compression, inner_ending};
-use crate::host::{Host, MemoryTable, Place};
+use crate::host::{Host, Place};
 use crate::{Error, Result};
 
 /// Where results go, and how they are written.
@@ -36,7 +34,9 @@ impl OutputOptions {
     /// either is noticed now rather than after long work.
     pub fn open(&self) -> Result<(Output, OutputFormat)> {
         let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
-            return Ok((Output::standard(), self.output_format.unwrap_or_default()));
+            let (output, format) = (Output::standard(), self.output_format.unwrap_or_default());
+            format.check(output.name())?;
+            return Ok((output, format));
         };
         let format = self.output_format.map_or_else(|| OutputFormat::of_path(path), Ok)?;
         if format == OutputFormat::Parquet && Compression::of_path(path).is_some() {
@@ -45,6 +45,7 @@ impl OutputOptions {
                 path.display()
             )));
         }
+        format.check(path.display())?;
         Ok((Output::create(path)?, format))
     }
 }
@@ -95,12 +96,22 @@ impl OutputFormat {
     pub fn of_path(path: &Path) -> Result<Self> {
         match inner_ending(path).as_deref() {
             Some("jsonl" | "ndjson") => Ok(Self::Jsonl),
-            Some("parquet") => Ok(Self::Parquet),
+            Some("parquet") => Self::Parquet.check(path.display()).map(|()| Self::Parquet),
             Some(other @ ("tsv" | "tab" | "txt" | "json")) => Err(Error::Usage(format!(
                 "{}: {other} cannot be written; name a csv, jsonl or parquet file, or say --output-format",
                 path.display()
             ))),
             _ => Ok(Self::Csv),
+        }
+    }
+
+    /// Refuses a format that this build cannot write.
+    pub(super) fn check(self, file: impl fmt::Display) -> Result<()> {
+        match self {
+            Self::Parquet if !cfg!(feature = "parquet") => {
+                Err(Error::missing_feature(file, "write parquet", "parquet"))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -125,7 +136,7 @@ pub struct Output {
     writer: Encoder,
     pending: Option<Pending>,
     /// Where it is written, if that is in memory.
-    place: Option<Place>,
+    pub(super) place: Option<Place>,
 }
 
 /// What makes a file stay once all is written, even if the power fails.
@@ -195,22 +206,6 @@ impl Output {
         self.place.is_some()
     }
 
-    /// Takes the columns of a table that stays in memory.
-    pub(crate) fn set_schema(&self, schema: &SchemaRef) {
-        if let Some(mut written) = self.place.as_ref().and_then(|place| place.lock().ok()) {
-            written.table = Some(MemoryTable { schema: schema.clone(), batches: Vec::new() });
-        }
-    }
-
-    /// Takes some of its rows.
-    pub(crate) fn add_rows(&self, rows: RecordBatch) {
-        if let Some(mut written) = self.place.as_ref().and_then(|place| place.lock().ok())
-            && let Some(table) = &mut written.table
-        {
-            table.batches.push(rows);
-        }
-    }
-
     /// A file that will have this path, or that a link leads to. An open descriptor, such as standard output, a pipe or
     /// a device is written to directly.
     pub fn create(path: &Path) -> Result<Self> {
@@ -268,6 +263,7 @@ impl Output {
     }
 
     /// Begins a new member of a compressed file, which can be unpacked without those before it.
+    #[cfg(feature = "web")]
     pub(crate) fn begin_member(&mut self) -> io::Result<()> {
         let before = std::mem::replace(&mut self.writer, Encoder::Plain(Box::new(io::sink())));
         self.writer = match before {

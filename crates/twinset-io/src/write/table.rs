@@ -1,13 +1,8 @@
 //! Rows with named columns, as csv, jsonl, parquet, or in memory.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-
+use super::columns::ColumnWriter;
 use super::output::write_failure;
 use super::{Output, OutputFormat};
 use crate::Result;
@@ -47,32 +42,6 @@ enum Writer {
     Columns(Box<ColumnWriter>),
 }
 
-/// Rows that are put into columns at a time.
-const ROWS: usize = 1 << 16;
-/// Bytes of their texts, from which on there are fewer rows: a column holds no more than two gigabytes at a time.
-const LARGE: usize = 64 << 20;
-
-/// Writes columns.
-struct ColumnWriter {
-    target: ColumnTarget,
-    schema: Arc<Schema>,
-    builders: Vec<Builder>,
-    rows: usize,
-    /// Of the texts in these rows.
-    bytes: usize,
-}
-
-enum ColumnTarget {
-    Parquet(Box<ArrowWriter<Output>>),
-    Memory(Output),
-}
-
-enum Builder {
-    Text(StringBuilder),
-    Real(Float64Builder),
-    Whole(Int64Builder),
-}
-
 impl Table {
     /// Starts a table; csv gets its header.
     pub fn create<N: Into<String>>(
@@ -82,10 +51,7 @@ impl Table {
     ) -> Result<Self> {
         let columns: Vec<(String, Kind)> = columns.into_iter().map(|(name, kind)| (name.into(), kind)).collect();
         let writer = match format {
-            _ if output.is_memory() => Writer::Columns(Box::new(ColumnWriter::new(&columns, |schema| {
-                output.set_schema(schema);
-                Ok(ColumnTarget::Memory(output))
-            })?)),
+            _ if output.is_memory() => Writer::Columns(Box::new(ColumnWriter::to_memory(output, &columns)?)),
             OutputFormat::Csv => {
                 let mut writer = csv::Writer::from_writer(output);
                 let header = writer.write_record(columns.iter().map(|(name, _)| name));
@@ -93,11 +59,7 @@ impl Table {
                 Writer::Csv(Box::new(writer))
             }
             OutputFormat::Jsonl => Writer::Jsonl(output),
-            OutputFormat::Parquet => Writer::Columns(Box::new(ColumnWriter::new(&columns, |schema| {
-                let failure = output.failure(&io::Error::other("not a parquet schema"));
-                let writer = ArrowWriter::try_new(output, schema.clone(), None).map_err(|_| failure)?;
-                Ok(ColumnTarget::Parquet(Box::new(writer)))
-            })?)),
+            OutputFormat::Parquet => Writer::Columns(Box::new(ColumnWriter::to_parquet(output, &columns)?)),
         };
         Ok(Self { columns, writer })
     }
@@ -168,92 +130,5 @@ impl serde::Serialize for Row<'_> {
             }
         }
         map.end()
-    }
-}
-
-impl ColumnWriter {
-    fn new(columns: &[(String, Kind)], target: impl FnOnce(&Arc<Schema>) -> Result<ColumnTarget>) -> Result<Self> {
-        let kind = |kind: &Kind| match kind {
-            Kind::Text => DataType::Utf8,
-            Kind::Real => DataType::Float64,
-            Kind::Whole => DataType::Int64,
-        };
-        let fields: Vec<Field> = columns.iter().map(|(name, own)| Field::new(name, kind(own), false)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let builders = columns.iter().map(|&(_, kind)| Builder::new(kind)).collect();
-        Ok(Self { target: target(&schema)?, schema, builders, rows: 0, bytes: 0 })
-    }
-
-    fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
-        for (builder, value) in self.builders.iter_mut().zip(values) {
-            match (builder, value) {
-                (Builder::Text(builder), Value::Text(text)) => {
-                    builder.append_value(text);
-                    self.bytes += text.len();
-                }
-                (Builder::Real(builder), Value::Real(number)) => builder.append_value(*number),
-                (Builder::Whole(builder), Value::Whole(number)) => builder.append_value(*number as i64),
-                _ => unreachable!("a value is of its column's kind"),
-            }
-        }
-        self.rows += 1;
-        if self.rows == ROWS || self.bytes >= LARGE { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        (self.rows, self.bytes) = (0, 0);
-        let arrays: Vec<ArrayRef> = self.builders.iter_mut().map(Builder::finish).collect();
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays).expect("columns of one length and fitting kinds");
-        match &mut self.target {
-            ColumnTarget::Memory(output) => {
-                output.add_rows(batch);
-                Ok(())
-            }
-            ColumnTarget::Parquet(writer) => {
-                let written = writer.write(&batch);
-                written.map_err(|error| writer.inner().failure(&parquet_error(error)))
-            }
-        }
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.flush()?;
-        match self.target {
-            ColumnTarget::Memory(output) => output.finish(),
-            ColumnTarget::Parquet(writer) => {
-                let name = writer.inner().name().to_owned();
-                let output = writer.into_inner().map_err(|error| write_failure(&name, &parquet_error(error)))?;
-                output.finish()
-            }
-        }
-    }
-}
-
-/// What the writer of parquet files says of a failure below it.
-pub(crate) fn parquet_error(error: parquet::errors::ParquetError) -> io::Error {
-    match error {
-        parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(other) => io::Error::other(other),
-        },
-        other => io::Error::other(other),
-    }
-}
-
-impl Builder {
-    fn new(kind: Kind) -> Self {
-        match kind {
-            Kind::Text => Self::Text(StringBuilder::new()),
-            Kind::Real => Self::Real(Float64Builder::new()),
-            Kind::Whole => Self::Whole(Int64Builder::new()),
-        }
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Self::Text(builder) => Arc::new(builder.finish()),
-            Self::Real(builder) => Arc::new(builder.finish()),
-            Self::Whole(builder) => Arc::new(builder.finish()),
-        }
     }
 }

@@ -1,11 +1,16 @@
 //! Sources: what has tables. Each can tell them, and read some of their columns.
 
+#[cfg(feature = "databases")]
 mod address;
 mod files;
+#[cfg(feature = "databases")]
 mod mysql;
+#[cfg(feature = "databases")]
 mod postgres;
+#[cfg_attr(not(feature = "databases"), allow(dead_code, reason = "for database servers"))]
 mod sql;
 mod sqlite;
+#[cfg(feature = "databases")]
 mod tls;
 
 pub(crate) use sql::{quoted, quoted_table};
@@ -26,6 +31,7 @@ use crate::{Error, Result};
 
 /// Which tables of databases are read, and how.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(not(feature = "databases"), allow(dead_code, reason = "for database servers"))]
 pub(crate) struct Choice {
     pub(crate) schemas: Vec<String>,
     pub(crate) tables: Vec<String>,
@@ -107,6 +113,7 @@ pub(crate) type Visit<'a> = dyn FnMut(&[Batch], &[String]) -> Result<()> + Send 
 
 /// Columns of two tables, to be compared in the database where both are.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "databases"), allow(dead_code, reason = "for database servers"))]
 pub(crate) struct Sides<'a> {
     pub(crate) left: &'a Table,
     pub(crate) left_columns: &'a [&'a str],
@@ -197,8 +204,16 @@ pub(crate) fn open_all(texts: &[String], choice: &Choice) -> Result<Vec<Box<dyn 
 pub(crate) fn open(text: &str, choice: &Choice) -> Result<Box<dyn Source>> {
     if let Some((scheme, _)) = text.split_once("://") {
         return match scheme.to_ascii_lowercase().as_str() {
+            #[cfg(feature = "databases")]
             "postgres" | "postgresql" => Ok(Box::new(postgres::Postgres::connect(text, choice)?)),
+            #[cfg(feature = "databases")]
             "mysql" | "mariadb" => Ok(Box::new(mysql::Mysql::connect(text, choice)?)),
+            #[cfg(not(feature = "databases"))]
+            "postgres" | "postgresql" | "mysql" | "mariadb" => {
+                let reason = "this build of twinset cannot connect to databases; build it with `cargo install --path \
+                              crates/twinset-cli --features full --locked`";
+                Err(Error::Usage(reason.to_owned()))
+            }
             // The address may hold a password, so it is not repeated.
             _ => Err(Error::Usage("addresses of databases begin with postgres:// or mysql://".to_owned())),
         };

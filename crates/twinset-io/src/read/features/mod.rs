@@ -1,6 +1,8 @@
 //! Features: a name and a stream of values each. Tables have one a column, XML documents one a path.
 
 mod batch;
+#[cfg_attr(not(feature = "parquet"), path = "missing.rs")]
+mod parquet;
 mod paths;
 mod rows;
 mod table;

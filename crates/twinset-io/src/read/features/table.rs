@@ -4,21 +4,17 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arrow_array::Array;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use rayon::prelude::*;
 use twinset::Run;
 
-use super::batch::{Batch, ENOUGH, largest_row, long_row};
+use super::batch::{Batch, largest_row};
+use super::parquet;
 use super::rows::{BadRows, BlockCutter, Dialect, RowBlock};
-use crate::guard::guarded;
 use crate::read::inputs::InputFile;
 use crate::read::lines::NOT_UTF8;
-use crate::read::parquet::{DAMAGED, as_text};
 use crate::read::reader::{delimiter, format_of};
 use crate::read::stream::{self, Stream};
-use crate::read::{Format, ParquetFile, ReadOptions};
+use crate::read::{Format, ReadOptions};
 use crate::{Error, Limits, Result};
 
 /// A table in a file, of which the header was read.
@@ -35,16 +31,13 @@ enum Content {
 
 /// Blocks that are parsed at a time.
 const GROUP: usize = 8;
-/// Rows of parquet that are read at a time.
-const ROWS: usize = 8192;
-
 impl TableFile {
     /// Opens a file and reads its header.
     pub fn open(path: &Path, options: &ReadOptions, run: &Run) -> Result<Self> {
         let input = InputFile::new(path.to_owned(), None);
         let format = format_of(&input, options)?;
         let (names, content) = match format {
-            Format::Parquet => (parquet_names(path, &options.limits)?, Content::Parquet(options.limits.clone())),
+            Format::Parquet => (parquet::names(path, &options.limits)?, Content::Parquet(options.limits.clone())),
             Format::Csv | Format::Tsv => {
                 let encoding = options.encoding.as_deref().map(stream::encoding).transpose()?;
                 let dialect = Dialect {
@@ -104,7 +97,7 @@ impl TableFile {
                 Ok(bad)
             }
             Content::Parquet(limits) => {
-                for_each_parquet((&self.path, &limits), &is_wanted, run, visit)?;
+                parquet::for_each((&self.path, &limits), &is_wanted, run, visit)?;
                 Ok(BadRows::default())
             }
         }
@@ -181,64 +174,8 @@ fn distinct(names: Vec<String>) -> Vec<String> {
     names.into_iter().enumerate().map(rename).collect()
 }
 
-fn parquet_failure(path: &Path, error: impl std::fmt::Display) -> Error {
-    Error::file(path, format!("not a whole parquet file: {error}"))
-}
-
-fn builder(path: &Path, limits: &Limits) -> Result<ParquetRecordBatchReaderBuilder<ParquetFile>> {
-    let file = std::fs::File::open(path).map_err(|error| Error::file(path, format!("cannot be opened: {error}")))?;
-    let opened = guarded(|| ParquetFile::new(file, limits).rows());
-    opened.ok_or_else(|| Error::file(path, DAMAGED))?.map_err(|error| parquet_failure(path, error))
-}
-
-fn parquet_names(path: &Path, limits: &Limits) -> Result<Vec<String>> {
-    Ok(builder(path, limits)?.schema().fields().iter().map(|field| field.name().clone()).collect())
-}
-
-fn for_each_parquet<E: From<Error>>(
-    (path, limits): (&Path, &Limits),
-    is_wanted: &[bool],
-    run: &Run,
-    mut visit: impl FnMut(&[Batch]) -> Result<(), E>,
-) -> Result<(), E> {
-    let builder = builder(path, limits)?;
-    let wanted: Vec<usize> = (0..is_wanted.len()).filter(|&column| is_wanted[column]).collect();
-    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
-    let reader = guarded(|| builder.with_projection(mask).with_batch_size(ROWS).build());
-    let mut reader = reader.ok_or_else(|| Error::file(path, DAMAGED))?.map_err(|error| parquet_failure(path, error))?;
-    let (largest, mut number) = (largest_row(limits), 0u64);
-    let mut batch = Batch::new(is_wanted.len());
-    loop {
-        run.check().map_err(|error| E::from(error.into()))?;
-        let next = guarded(|| reader.next()).ok_or_else(|| Error::file(path, DAMAGED))?;
-        let Some(rows) = next else { break };
-        let rows = rows.map_err(|error| parquet_failure(path, error))?;
-        let text = |column| guarded(|| as_text(column)).ok_or_else(|| Error::file(path, DAMAGED));
-        let texts = rows.columns().iter().map(|column| text(column)?.map_err(|error| parquet_failure(path, error)));
-        let texts = texts.collect::<Result<Vec<_>>>()?;
-        for row in 0..rows.num_rows() {
-            number += 1;
-            let values = texts.iter().map(|text| text.is_valid(row).then(|| text.value(row).as_bytes()));
-            if values.clone().flatten().map(|value| value.len() as u64).sum::<u64>() > largest {
-                return Err(Error::file(path, format!("row {number}: {}", long_row(largest))).into());
-            }
-            values.zip(&wanted).for_each(|(value, &column)| batch.push(column, value));
-            // A few texts may stand in all rows.
-            if batch.size() >= ENOUGH {
-                visit(std::slice::from_ref(&batch))?;
-                batch = Batch::new(is_wanted.len());
-            }
-        }
-    }
-    visit(std::slice::from_ref(&batch))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow_array::{RecordBatch, StringArray};
-
     use super::*;
 
     /// All values of a file by columns, as text; `None` for no value.
@@ -308,12 +245,18 @@ mod tests {
         assert_eq!((found, bad.count), (vec![vec!["2".to_owned()], vec!["3".to_owned()]], 2));
     }
 
+    #[cfg(feature = "parquet")]
     #[test]
     fn rows_of_parquet_may_be_as_long_as_is_allowed() {
+        use std::sync::Arc;
+
+        use ::parquet::arrow::ArrowWriter;
+        use arrow_array::{RecordBatch, StringArray};
+
         let column = |text: &str| -> arrow_array::ArrayRef { Arc::new(StringArray::from(vec![text.to_owned()])) };
         let rows = RecordBatch::try_from_iter([("a", column("xyz")), ("b", column("four"))]).unwrap();
         let file = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
-        let mut writer = parquet::arrow::ArrowWriter::try_new(file.reopen().unwrap(), rows.schema(), None).unwrap();
+        let mut writer = ArrowWriter::try_new(file.reopen().unwrap(), rows.schema(), None).unwrap();
         writer.write(&rows).unwrap();
         writer.close().unwrap();
         let read = |record: u64| {

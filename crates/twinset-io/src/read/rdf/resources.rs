@@ -299,35 +299,6 @@ struct IriMap {
     beginnings: Vec<(String, String)>,
 }
 
-impl IriRules {
-    /// The pairs, read from their file if they lie in one.
-    pub(super) fn pairs(&self) -> Result<Vec<(String, String)>> {
-        let path = match self {
-            Self::Pairs(pairs) => return Ok(pairs.clone()),
-            Self::File(path) => path,
-        };
-        let fail = |reason: String| Error::file(path, format!("this is no map of predicates: {reason}"));
-        let delimiter = if path.extension().is_some_and(|ending| ending == "tsv") { b'\t' } else { b',' };
-        let mut builder = csv::ReaderBuilder::new();
-        let reader =
-            builder.delimiter(delimiter).has_headers(false).flexible(true).trim(csv::Trim::All).from_path(path);
-        let mut pairs = Vec::new();
-        for row in reader.map_err(|error| fail(error.to_string()))?.records() {
-            let row = row.map_err(|error| fail(error.to_string()))?;
-            let line = row.position().map_or(0, csv::Position::line);
-            if row.len() != 2 {
-                return Err(fail(format!("line {line} has {} columns, and two are needed", row.len())));
-            }
-            let (from, to) = (bare(&row[0]), bare(&row[1]));
-            if from.ends_with('*') != to.ends_with('*') {
-                return Err(fail(format!("line {line} ends in * on one side; let both end in it, or none")));
-            }
-            pairs.push((from.to_owned(), to.to_owned()));
-        }
-        Ok(pairs)
-    }
-}
-
 impl IriMap {
     fn new(rules: &IriRules) -> Result<Self> {
         let mut map = Self::default();
