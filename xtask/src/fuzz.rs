@@ -75,10 +75,10 @@ impl Fuzz {
         }
         let targets = if self.target.is_empty() { all } else { self.target.clone() };
         if targets.iter().any(|target| target == PYTHON) {
-            crate::install_packages()?;
-            crate::install_python(crate::PYTHON)?;
-            crate::cargo("build --workspace --all-targets --quiet", &[])?;
-            crate::lay_out_python()?;
+            crate::install::install_packages()?;
+            crate::install::install_python(crate::install::PYTHON)?;
+            crate::command::cargo("build --workspace --all-targets --quiet", &[])?;
+            crate::python::lay_out_python()?;
         }
         let has_nightly = || rustup(&["run", "nightly", "cargo", "--version"]).output();
         let program = match !self.stable && has_nightly().is_ok_and(|output| output.status.success()) {
@@ -179,7 +179,7 @@ impl Fuzz {
     fn look_at_python(&self) -> anyhow::Result<Outcome> {
         const TESTS: &str = "-m pytest --quiet --hypothesis-show-statistics crates/twinset-python/tests/test_fuzz.py";
         let log = Path::new(FOLDER).join("python.log");
-        let [python, packages, command] = crate::of_pytest(crate::PYTHON.0)?;
+        let [python, packages, command] = crate::python::of_pytest(crate::install::PYTHON.0)?;
         let (target, coverage) = (PYTHON.to_owned(), String::new());
         let mut outcome = Outcome { target, seconds: 0.0, executions: 0, coverage, findings: Vec::new() };
         while outcome.seconds < 60.0 * self.minutes && outcome.findings.is_empty() {
@@ -286,7 +286,7 @@ fn with_coverage() -> anyhow::Result<PathBuf> {
     let own = own.to_str().context("a path of text")?.trim_end_matches(" (deleted)");
     let environment = [(WATCHING, "1"), ("RUSTC_WORKSPACE_WRAPPER", own)];
     // With the features of the whole workspace its dependencies are those of every other build.
-    crate::cargo("build --workspace --bin fuzz --features twinset-fuzz/libfuzzer --quiet", &environment)?;
+    crate::command::cargo("build --workspace --bin fuzz --features twinset-fuzz/libfuzzer --quiet", &environment)?;
     Ok(PathBuf::from("target/debug/fuzz"))
 }
 
@@ -299,6 +299,6 @@ fn with_sanitizer() -> anyhow::Result<PathBuf> {
     let args = format!(
         "run nightly cargo build --package twinset-fuzz --bin fuzz --features libfuzzer --quiet --target {host} --target-dir {FOLDER}/nightly"
     );
-    crate::run("rustup", &args, &[("RUSTFLAGS", flags.as_str())])?;
+    crate::command::run("rustup", &args, &[("RUSTFLAGS", flags.as_str())])?;
     Ok(PathBuf::from(format!("{FOLDER}/nightly/{host}/debug/fuzz")))
 }

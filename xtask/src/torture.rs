@@ -8,7 +8,8 @@ use std::process::Command;
 use anyhow::Context;
 use serde_json::Value;
 
-use crate::{REQUIRE_ALL, cargo};
+use crate::command::cargo;
+use crate::test::REQUIRE_ALL;
 
 /// Kills writers and readers of every index home and of the service, damages files, lets disks fail, and writes docs/reliability.md
 #[derive(clap::Args)]
