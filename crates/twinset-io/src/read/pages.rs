@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use dom_query::{Document, NodeRef};
+use dom_query::{Document, NodeRef, Selection};
 use dom_smoothie::{Config, Readability, TextMode};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memmem;
@@ -96,7 +96,7 @@ fn extract(html: &str, how: PageText, deepest: usize) -> Option<(String, String)
     let title = document.select("title").first().text().trim().to_owned();
     let text = match how {
         PageText::Text => whole_text(&document),
-        PageText::Main => main_text(document).unwrap_or_else(|| whole_text(&Document::from(html))),
+        PageText::Main => main_text(document),
     };
     Some((title, text))
 }
@@ -107,6 +107,8 @@ fn whole_text(document: &Document) -> String {
     body_text(document)
 }
 
+/// Elements that hold the content of a page.
+const MAIN: &str = "main, [role='main' i]";
 /// Elements whose text no reader sees.
 const INVISIBLE: &str = "script, style, noscript, template";
 
@@ -118,27 +120,69 @@ fn body_text(document: &Document) -> String {
 /// extracts with at least half of their text. Below two fifths the extract was a copyright notice, or one of several lists.
 const LEAST_SHARE: f64 = 0.4;
 
-/// The text of the page's content, without what every page of its site has; `None` if nothing else is there.
-fn main_text(document: Document) -> Option<String> {
+/// Elements that are shown later, if at all.
+const HIDDEN: &str = "[hidden]";
+
+/// The text of the page's content, without what every page of its site has. It is empty if nothing else is there.
+fn main_text(document: Document) -> String {
     document.select(INVISIBLE).remove();
+    document.select(HIDDEN).remove();
     let Landmarks { main, articles, repeated } = landmarks(&document);
     repeated.iter().for_each(NodeRef::remove_from_parent);
+    let text_of = |nodes: &[NodeRef<'_>]| {
+        let texts = nodes.iter().map(|node| node.formatted_text().to_string());
+        texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
+    };
     // The author says what the content is. An article within `main` may be one of several, or a small part of it.
-    for content in [main, articles] {
-        let texts = content.iter().map(|node| node.formatted_text().to_string());
-        let texts: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
-        if !texts.is_empty() {
-            return Some(texts.join("\n\n"));
-        }
+    let main = text_of(&main);
+    if !main.is_empty() {
+        return main;
     }
+    let (articles, all) = (text_of(&articles), body_text(&document));
+    if is_large_enough(&articles, &all) {
+        return articles;
+    }
+    remove_named_furniture(&document);
     let rest = body_text(&document);
-    let length = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-    let least = (length(&rest) as f64 * LEAST_SHARE).max(1.0);
+    // Without landmarks, what looks like furniture by its name may be all that there is.
+    let rest = if rest.trim().is_empty() { all } else { rest };
     let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
     let article = Readability::with_document(document, None, Some(config)).and_then(|mut reader| reader.parse());
     match article {
-        Ok(article) if length(&article.text_content) as f64 >= least => Some(article.text_content.to_string()),
-        _ => (!rest.trim().is_empty()).then_some(rest),
+        Ok(article) if is_large_enough(&article.text_content, &rest) => article.text_content.to_string(),
+        _ if rest.trim().is_empty() => String::new(),
+        _ => rest,
+    }
+}
+
+/// Whether an extract has text, and not too small a share of all.
+fn is_large_enough(extract: &str, all: &str) -> bool {
+    let length = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count() as f64;
+    length(extract) >= (length(all) * LEAST_SHARE).max(1.0)
+}
+
+/// Ids and classes of footers.
+const FOOTERS: [&str; 4] = ["copyright", "footer", "page-footer", "site-footer"];
+/// Ids and classes of elements that are navigation if most of their text is links.
+const MENUS: [&str; 9] =
+    ["breadcrumb", "breadcrumbs", "main-menu", "menu", "nav", "navbar", "navigation", "sidebar", "topnav"];
+
+/// Removes footers and navigation that only their ids and classes tell, as on pages without landmarks.
+fn remove_named_furniture(document: &Document) {
+    let length = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+    for node in document.select("div[id], div[class], ul[id], ul[class], p[id], p[class], td[id], td[class]").nodes() {
+        let names = [node.attr("id"), node.attr("class")];
+        let has = |known: &[&str]| {
+            let names = names.iter().flatten().flat_map(|names| names.split_ascii_whitespace());
+            names.into_iter().any(|name| known.iter().any(|known| name.eq_ignore_ascii_case(known)))
+        };
+        let is_of_links = || {
+            let links = Selection::from(*node).select("a").iter().map(|link| length(&link.text())).sum::<usize>();
+            2 * links >= length(&node.text())
+        };
+        if has(&FOOTERS) || has(&MENUS) && is_of_links() {
+            node.remove_from_parent();
+        }
     }
 }
 
@@ -201,8 +245,8 @@ fn landmarks(document: &Document) -> Landmarks<'_> {
     loop {
         let landmark = Landmark::of(&node);
         let is_repeated = match landmark {
-            Some(Landmark::Repeated) => true,
-            Some(Landmark::Header) => !within.main && !within.article && !within.section,
+            Some(Landmark::Repeated) => !has_main(&node),
+            Some(Landmark::Header) => !within.main && !within.article && !within.section && !has_main(&node),
             _ => false,
         };
         match landmark {
@@ -229,6 +273,11 @@ fn landmarks(document: &Document) -> Landmarks<'_> {
             (node, within) = (parent, own);
         };
     }
+}
+
+/// Whether a `main` element lies within an element, which then is no furniture.
+fn has_main(node: &NodeRef<'_>) -> bool {
+    Selection::from(*node).select(MAIN).exists()
 }
 
 /// Whether elements of a document lie more than so deep in each other.
@@ -388,7 +437,7 @@ mod tests {
 
     /// Pages as documentation generators and news sites build them. `ARTICLE` stands for a short article; what is called `furniture`
     /// is on every page.
-    const SKELETONS: [(&str, &str); 18] = [
+    const SKELETONS: [(&str, &str); 20] = [
         ("plain", "<main><article>ARTICLE</article></main><footer>FURNITURE</footer>"),
         (
             "sphinx",
@@ -441,6 +490,8 @@ mod tests {
         ("articles in an aside", "<main>ARTICLE</main><aside><article>FURNITURE</article></aside>"),
         ("nested articles", "<article>ARTICLE<article>Second teaser.</article></article><footer>FURNITURE</footer>"),
         ("main in main", "<main>ARTICLE<div role=main>Second teaser.</div></main><footer>FURNITURE</footer>"),
+        ("main in the header", "<header><div>FURNITURE</div><main>ARTICLE</main></header><footer>FURNITURE</footer>"),
+        ("hidden main", "<main>ARTICLE</main><main hidden>FURNITURE</main>"),
         (
             "header of a section",
             "<header>FURNITURE</header><section><header>ARTICLE</header></section><footer>FURNITURE</footer>",
@@ -468,12 +519,44 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_furniture_alone_is_not_empty() {
-        for html in
-            ["<footer>Copyright</footer>", "<nav>Copyright</nav><main></main>", "<header><h1>Copyright</h1></header>"]
-        {
+    fn a_page_of_furniture_alone_is_empty() {
+        for html in [
+            "<footer>Copyright</footer>",
+            "<nav>Copyright</nav><main></main>",
+            "<header><h1>Copyright</h1></header>",
+            "<main><img src=a.jpg></main><footer>Copyright</footer>",
+        ] {
             let (_, text) = text_of_page(html, PageText::Main, &Limits::default()).unwrap();
-            assert_eq!(text.trim(), "Copyright", "{html}");
+            assert_eq!(text.trim(), "", "{html}");
+        }
+    }
+
+    #[test]
+    fn small_articles_beside_the_text_are_not_the_page() {
+        let cards = "<article class=card>Related: ten bridges</article><article class=card>Related: a library</article>";
+        let body = "<p>The river rose, and a bridge was closed.</p>".repeat(20);
+        let html = format!("<body><div class=post-content>{body}</div>{cards}");
+        let (_, text) = text_of_page(&html, PageText::Main, &Limits::default()).unwrap();
+        assert_eq!(text.matches("The river rose").count(), 20, "{text}");
+    }
+
+    #[test]
+    fn furniture_is_known_by_its_name_where_there_are_no_landmarks() {
+        let footer = "<p>Furniture of the site, with its terms of use.</p>".repeat(30);
+        let links = "<li><a href=/>Furniture</a>".repeat(30);
+        for furniture in [
+            format!("<div class='footer' id='footer'>{footer}</div>"),
+            format!("<div class='wide Site-Footer'>{footer}</div>"),
+            format!("<ul class=menu>{links}</ul>"),
+        ] {
+            let html = format!("<body><div>A bridge was closed on Sunday.</div>{furniture}");
+            let (_, text) = text_of_page(&html, PageText::Main, &Limits::default()).unwrap();
+            assert_eq!(text.trim(), "A bridge was closed on Sunday.", "{html}");
+        }
+        // The menu of a restaurant has no links; and what has no other text is compared.
+        for html in ["<div id=menu>Soup, bread, and cake.</div>", "<div class=footer>Soup, bread, and cake.</div>"] {
+            let (_, text) = text_of_page(html, PageText::Main, &Limits::default()).unwrap();
+            assert_eq!(text.trim(), "Soup, bread, and cake.", "{html}");
         }
     }
 
