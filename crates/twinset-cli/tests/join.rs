@@ -388,6 +388,15 @@ fn descriptors_pipes_and_devices_are_written_through() {
     shell(&folder, "ln -s new.csv link; $T join x.txt -t 0.5 -q -o link");
     assert!(std::fs::symlink_metadata(folder.path("link")).unwrap().is_symlink());
     assert_eq!(folder.read("new.csv"), pairs);
+    // The name that was given tells how to compress, not that of the target.
+    shell(
+        &folder,
+        "touch data; ln -s data pairs.csv.gz; $T join x.txt -t 0.5 -q -o pairs.csv.gz; gzip -cd data > out.txt",
+    );
+    assert_eq!(folder.read("out.txt"), pairs);
+    // A file that standard output goes to is not replaced.
+    shell(&folder, "! $T dedup x.txt -t 0.5 --groups out.csv > out.csv 2> message.txt");
+    assert!(folder.read("message.txt").contains("out.csv: standard output goes to this file as well"));
     // Two outputs cannot share a descriptor, and a loop of links leads nowhere.
     let output = folder.run("dedup x.txt -t 0.5 --output /dev/fd/1 --groups /dev/stdout");
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));

@@ -71,11 +71,34 @@ pub fn check_outputs<'a>(outputs: impl IntoIterator<Item = &'a Path>, inputs: &[
                 path.display()
             )));
         }
+        if matches!(&destination, Destination::File(file) if is_standard_output(file)) {
+            return Err(Error::Usage(format!(
+                "{}: standard output goes to this file as well; name another file",
+                path.display()
+            )));
+        }
         if !seen.insert(destination) {
             return Err(Error::Usage(format!("{}: two outputs have this name; name another file", path.display())));
         }
     }
     Ok(())
+}
+
+/// Whether standard output goes to a file, which replacing it would detach.
+#[cfg(unix)]
+fn is_standard_output(path: &Path) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let standard = io::stdout().as_fd().try_clone_to_owned().and_then(|standard| File::from(standard).metadata());
+    match (standard, std::fs::metadata(path)) {
+        (Ok(standard), Ok(file)) => standard.is_file() && (standard.dev(), standard.ino()) == (file.dev(), file.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_standard_output(_: &Path) -> bool {
+    false
 }
 
 /// How results are written.
@@ -216,16 +239,16 @@ impl Output {
         let name = path.display().to_string();
         // A link is followed, so that what it leads to is replaced, and not the link.
         let destination = Destination::of(path).map_err(fail)?;
-        let Destination::File(path) = &destination else {
+        let Destination::File(target) = &destination else {
             let file = destination.open().map_err(fail)?;
             return Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending: None, place: None });
         };
-        if path.is_dir() {
+        if target.is_dir() {
             return Err(Error::file(path, "this is a folder; name a file in it"));
         }
-        let temporary = Temporary::beside(path).map_err(fail)?;
+        let temporary = Temporary::beside(target).map_err(fail)?;
         let file = temporary.file.as_file().try_clone().map_err(fail)?;
-        let pending = Some(Pending::Name(temporary, path.to_owned()));
+        let pending = Some(Pending::Name(temporary, target.clone()));
         Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending, place: None })
     }
 
