@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use twinset::{EstimateOptions, Measure, Stats, TokenOptions};
+use twinset::{EstimateOptions, Measure, Stats, TokenBlock, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::check_outputs;
 use twinset_io::{
-    Content, Keeping, Output, ReadOptions, SketchSettings, is_sketch_file, load, tokens_for, write_sketches,
+    Content, Keeping, Output, ReadOptions, SketchSettings, are_rdf, is_sketch_file, load, tokens_for, write_sketches,
 };
 
 use crate::join::notes;
@@ -68,12 +68,18 @@ impl Sketch {
         )?;
         let output = Output::create(&self.output)?;
         let tokens = tokens_for(std::slice::from_ref(&inputs), &self.read, &self.tokens)?;
-        let settings = SketchSettings::new(self.permutations.get(), self.seed, &tokens);
+        let are_resources = are_rdf(&inputs, &self.read)?;
+        let rdf = are_resources.then(|| self.read.rdf.fixed()).transpose()?;
+        let settings = SketchSettings::new(self.permutations.get(), self.seed, &tokens, rdf);
         let content = Content::RawSketches(&tokens, (settings.permutations, self.seed));
         let collection = load(&[inputs], &self.read, Keeping::all(content), &session.run)?;
         write_sketches(output, &collection.left, &collection.sketches, &settings)?;
         let records = count(collection.left.len() as u64, "record");
         let mut lines = vec![format!("{records}, sketches of {} entries", settings.permutations)];
+        let empty: u64 = collection.sketches.iter().map(TokenBlock::empty_records).sum();
+        if empty > 0 {
+            lines.push(format!("{} without any token: their sketches match nothing", count(empty, "record")));
+        }
         let stats = Stats::default();
         lines.extend(notes(&self.read, &TokenOptions::default(), Measure::Jaccard, &collection, &stats));
         session.summarize(&lines);

@@ -145,3 +145,16 @@ fn rejected_records_have_no_sketch_and_are_not_verified() {
     assert_eq!(folder.stdout(&format!("dedup d.jsonl {report}")), "2\n");
     assert!(folder.read("r.html").contains("\"pairs\":[1"), "{}", folder.read("r.html"));
 }
+
+#[test]
+fn sketches_of_resources_know_how_these_were_described() {
+    let triples = |subject: &str| format!("<http://a/{subject}> <http://a/says> \"one two three four\" .\n");
+    let folder = Folder::with(&[("a.nt", triples("a").as_bytes()), ("b.nt", triples("b").as_bytes())]);
+    folder.stdout("sketch a.nt --literals words --output a.sketch");
+    folder.stdout("sketch b.nt --output b.sketch");
+    let output = folder.run("join a.sketch b.sketch --method sketch --threshold 0.1");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && message.contains("different ways"), "{message}");
+    folder.stdout("sketch b.nt --literals words --output b.sketch");
+    assert_eq!(folder.stdout("join a.sketch b.sketch --method sketch --threshold 0.1 --count"), "1\n");
+}

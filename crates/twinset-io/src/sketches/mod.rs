@@ -11,6 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use twinset::{EstimateOptions, Method, TokenOptions};
 
+use crate::read::RdfOptions;
 use crate::{Error, Result};
 
 /// How sketches were made. Only sketches that were made in the same way can be compared.
@@ -23,14 +24,17 @@ pub struct SketchSettings {
     pub seed: u64,
     /// What the tokens were.
     pub tokens: TokenOptions,
+    /// How resources were described, if the records are resources of RDF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rdf: Option<RdfOptions>,
 }
 
 const VERSION: u32 = 1;
 
 impl SketchSettings {
     /// Those of sketches that are made now.
-    pub fn new(permutations: u32, seed: u64, tokens: &TokenOptions) -> Self {
-        Self { version: VERSION, permutations, seed, tokens: tokens.clone() }
+    pub fn new(permutations: u32, seed: u64, tokens: &TokenOptions, rdf: Option<RdfOptions>) -> Self {
+        Self { version: VERSION, permutations, seed, tokens: tokens.clone(), rdf }
     }
 
     /// The options for comparing such sketches. Options that contradict how they were made are refused, unless they are the

@@ -30,6 +30,11 @@ impl TokenBlock {
         self.removed.sort_unstable();
     }
 
+    /// Returns the number of records without tokens.
+    pub fn empty_records(&self) -> u64 {
+        self.lengths().filter(|&length| length == 0).count() as u64
+    }
+
     /// How many ids each record that counts has.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
         self.lengths
