@@ -36,8 +36,8 @@ pub(crate) struct Dedup {
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
     /// With --against: do not compare INPUT with itself
-    #[arg(long, requires = "against", conflicts_with_all = ["keep", "link", "top", "best", "stream"])]
-    against_only: bool,
+    #[arg(long, requires = "against", conflicts_with_all = ["keep", "link", "top", "best", "stream", "window"])]
+    pub(crate) against_only: bool,
     /// Decide on each record as it arrives, against those kept before it, and write it at once
     #[arg(long)]
     pub(crate) stream: bool,
@@ -150,7 +150,8 @@ impl Dedup {
             return self.run_stream(&session, &sides[0], stop_words);
         }
         let search = Search::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
-        sides[0].spool(&session.run)?;
+        // Standard input is read again for copying, and for the report.
+        sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
         let outputs = self.open(&sides, stop_words)?;
         let extra: Vec<String> = self.show.iter().chain(&self.same).chain(self.dedup.keep.field()).cloned().collect();
         let mut keeping = self.keeping(&search, &extra);
@@ -174,7 +175,7 @@ impl Dedup {
             _ => Fate::Removed,
         };
         if let Some(output) = outputs.report {
-            self.write_report(output, (&sides[0], &collection), &outcome, &search, &session.run)?;
+            self.write_report(output, (&sides, &collection), &outcome, &search, &session.run)?;
         }
         if let Some(kept) = outputs.kept {
             copy_records((&sides[0], &collection), &self.read, (kept, outputs.removed), fate, &session.run)?;

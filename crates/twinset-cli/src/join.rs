@@ -230,10 +230,7 @@ pub(crate) fn notes(
     stats: &Stats,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    if stats.empty_records > 0 {
-        let records = count(stats.empty_records, "record");
-        lines.push(format!("{records} without any token took no part (--empty lets them)"));
-    }
+    lines.extend(empty_note(stats.empty_records));
     if stats.without_partner > 0 {
         let records = count(stats.without_partner, "record");
         lines.push(format!("{records} with too few tokens of the other collection to have a partner"));
@@ -252,6 +249,11 @@ pub(crate) fn notes(
         lines.push(format!("joined in {}, as memory is limited", count(parts, "part")));
     }
     lines
+}
+
+/// What a summary says of records without tokens.
+pub(crate) fn empty_note(records: u64) -> Option<String> {
+    (records > 0).then(|| format!("{} without any token took no part (--empty lets them)", count(records, "record")))
 }
 
 pub(crate) fn write_stats(mut file: twinset_io::Output, stats: &Stats) -> anyhow::Result<()> {

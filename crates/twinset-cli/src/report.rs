@@ -6,7 +6,7 @@ use std::io::Write;
 use twinset::{Interval, Links, Measure, Run, steps};
 use twinset_io::read::Inputs;
 use twinset_io::{Collection, Output, read_texts, tokens_for};
-use twinset_report::{DedupReport, Member, ShownGroup, Steps};
+use twinset_report::{Against, DedupReport, Member, ShownGroup, Steps};
 
 use crate::dedup::{Dedup, Outcome, Representative};
 use crate::search::Search;
@@ -23,11 +23,12 @@ impl Dedup {
     pub(crate) fn write_report(
         &self,
         mut output: Output,
-        (inputs, collection): (&Inputs, &Collection),
+        (sides, collection): (&[Inputs], &Collection),
         outcome: &Outcome,
         search: &Search<'_>,
         run: &Run,
     ) -> anyhow::Result<()> {
+        let inputs = &sides[0];
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (record, representative) in (0..).zip(&outcome.representatives) {
             if let Representative::Own(own) = representative {
@@ -75,6 +76,7 @@ impl Dedup {
             sizes: sizes.into_iter().map(|(class, groups)| (class_name(class), groups)).collect(),
             steps,
             groups: groups_shown.collect(),
+            against: self.against_report(sides, collection, outcome, search, run)?,
             settings: vec![
                 (
                     "threshold".to_owned(),
@@ -88,10 +90,56 @@ impl Dedup {
                 ),
                 ("keep".to_owned(), self.dedup.keep.to_string()),
                 ("link".to_owned(), self.dedup.link.to_string()),
+                ("against".to_owned(), self.against.as_ref().map_or("-".to_owned(), |path| path.display().to_string())),
+                ("against only".to_owned(), if self.against_only { "yes" } else { "no" }.to_owned()),
             ],
         };
         output.write_all(report.render().as_bytes()).map_err(|error| output.failure(&error))?;
         Ok(output.finish()?)
+    }
+
+    /// The records that are near one of the other collection, under those of it that removed most.
+    fn against_report(
+        &self,
+        sides: &[Inputs],
+        collection: &Collection,
+        outcome: &Outcome,
+        search: &Search<'_>,
+        run: &Run,
+    ) -> anyhow::Result<Option<Against>> {
+        let (Some(path), [inputs, others]) = (&self.against, sides) else { return Ok(None) };
+        let mut removed_by: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (record, representative) in (0..).zip(&outcome.representatives) {
+            if let Representative::Other(other) = representative {
+                removed_by.entry(*other).or_default().push(record);
+            }
+        }
+        let removed = removed_by.values().map(|records| records.len() as u64).sum();
+        let mut largest: Vec<(u32, Vec<u32>)> = removed_by.into_iter().collect();
+        largest.sort_by_key(|(_, records)| std::cmp::Reverse(records.len()));
+        largest.truncate(GROUPS);
+        let wanted = largest.iter().flat_map(|(_, records)| records.iter().take(MEMBERS)).copied().collect();
+        let texts = read_texts(inputs, (collection, 0), &self.read, &wanted, run)?;
+        let wanted = largest.iter().map(|(other, _)| *other).collect();
+        let texts_of_others = read_texts(others, (collection, 1), &self.read, &wanted, run)?;
+        let beginning = |text: Option<&String>| text.map(|text| text.chars().take(CHARACTERS).collect());
+        let group = |(other, records): &(u32, Vec<u32>)| ShownGroup {
+            size: 1 + records.len() as u64,
+            representative: Member {
+                id: collection.right_ids().get(*other as usize).into_owned(),
+                value: String::new(),
+                text: beginning(texts_of_others.get(other)).unwrap_or_default(),
+            },
+            members: (records.iter().take(MEMBERS))
+                .map(|record| Member {
+                    id: collection.left.get(*record as usize).into_owned(),
+                    value: self.value_in_words(outcome.values[*record as usize], search),
+                    text: beginning(texts.get(record)).unwrap_or_default(),
+                })
+                .collect(),
+        };
+        let groups = largest.iter().map(group).collect();
+        Ok(Some(Against { name: path.display().to_string(), removed, groups }))
     }
 
     fn title(&self) -> String {

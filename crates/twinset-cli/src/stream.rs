@@ -9,6 +9,7 @@ use twinset_io::write::check_outputs;
 use twinset_io::{Output, Target};
 
 use crate::dedup::Dedup;
+use crate::join::empty_note;
 use crate::session::{Session, count};
 
 impl Dedup {
@@ -63,6 +64,7 @@ impl Dedup {
         kept.finish()?;
         removed.map_or(Ok(()), Output::finish)?;
         let mut lines = vec![count(arrived, "record")];
+        lines.extend(empty_note(stream.empty_records()));
         if let Some(file) = &self.read.rejects {
             lines.push(format!("{} left out, see {}", count(rejected, "bad record"), file.display()));
         }

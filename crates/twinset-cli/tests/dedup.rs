@@ -337,3 +337,36 @@ fn labels_remove_what_is_near_whatever_the_threads() {
     let output = folder.run("dedup docs.jsonl --threshold 0.7 --method labels --memory 1G");
     assert!(String::from_utf8(output.stderr).unwrap().contains("labels are held in memory"));
 }
+
+#[test]
+fn records_without_tokens_are_counted_by_every_command() {
+    let folder = Folder::with(&[("a.txt", b"one two\n\n...\none two\n")]);
+    folder.stdout("index create news");
+    for (args, note) in [
+        ("join a.txt --threshold 0.5", "2 records without any token took no part"),
+        ("dedup a.txt --threshold 0.5", "2 records without any token took no part"),
+        ("dedup a.txt --threshold 0.5 --stream", "2 records without any token took no part"),
+        ("sketch a.txt --output a.sketch", "2 records without any token"),
+        ("index add news a.txt", "2 records without any token"),
+    ] {
+        let summary = String::from_utf8(folder.run(args).stderr).unwrap();
+        assert!(summary.contains(note), "{args}: {summary}");
+    }
+}
+
+#[test]
+fn the_report_shows_what_another_collection_removed() {
+    let folder = Folder::with(&[
+        ("train.txt", b"the old bridge is closed\na new library opens\nsomething else\n"),
+        ("test.txt", b"unrelated\nThe old bridge is closed now\n"),
+    ]);
+    folder.stdout("dedup train.txt --against test.txt --against-only --threshold 0.7 --output k.txt --report r.html");
+    let page = folder.read("r.html");
+    assert!(page.contains("Removed because of test.txt"), "{page}");
+    assert!(page.contains("<td>against</td><td>test.txt</td>"), "{page}");
+    assert!(page.contains("The old bridge is closed now") && page.contains("0.833"), "{page}");
+    assert_eq!(
+        folder.run("dedup train.txt --against test.txt --against-only -t 0.7 --window 3").status.code(),
+        Some(2)
+    );
+}

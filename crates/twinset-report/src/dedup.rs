@@ -21,8 +21,20 @@ pub struct DedupReport {
     pub steps: Steps,
     /// The largest groups.
     pub groups: Vec<ShownGroup>,
+    /// Records that were removed because they are near one of another collection, with the latter as representatives.
+    pub against: Option<Against>,
     /// The options of the run, as on the command line.
     pub settings: Vec<(String, String)>,
+}
+
+/// What another collection removed.
+pub struct Against {
+    /// The name of the collection.
+    pub name: String,
+    /// How many records it removed.
+    pub removed: u64,
+    /// Some of its records, with what they removed.
+    pub groups: Vec<ShownGroup>,
 }
 
 /// A group, of which a few records are shown.
@@ -63,7 +75,12 @@ impl DedupReport {
             h2 { "The largest groups" }
             p { "The record that is kept stands first. In the others, what it has instead is " del { "struck out" } ", and what they have instead is " ins { "marked" } "." }
             @for group in &self.groups { (shown(group)) }
-            @if self.groups.is_empty() { p { "There are no near duplicates." } }
+            @if self.groups.is_empty() { p { "No records of this collection form a group." } }
+            @if let Some(against) = &self.against {
+                h2 { "Removed because of " (against.name) }
+                p { (against.removed) " records are near duplicates of a record of " (against.name) ", which stands first." }
+                @for group in &against.groups { (shown(group)) }
+            }
             h2 { "Settings" }
             (table("", &["option", "value"], &pairs(&self.settings)))
         };

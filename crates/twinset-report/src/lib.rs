@@ -14,7 +14,7 @@ mod tune;
 
 pub use chart::{Chart, Line, bars, histogram};
 pub use curve::Steps;
-pub use dedup::{DedupReport, Member, ShownGroup};
+pub use dedup::{Against, DedupReport, Member, ShownGroup};
 pub use diff::{side_by_side, word_diff};
 pub use page::{page, table};
 pub use profile::{COLUMN_HEADER, ProfileReport, ShownRelation, ShownTable};

@@ -33,6 +33,8 @@ pub struct Stream {
     cutter: Cutter,
     scratch: CutScratch,
     arrived: u64,
+    /// Of them, those without tokens, which take no part.
+    empty_records: u64,
     /// The records kept, and the number of the first of them among all that were ever kept.
     kept: VecDeque<Kept>,
     first: u64,
@@ -104,6 +106,7 @@ impl Stream {
             cutter,
             scratch: CutScratch::default(),
             arrived: 0,
+            empty_records: 0,
             kept: VecDeque::new(),
             first: 0,
             by_size: BTreeMap::new(),
@@ -120,6 +123,7 @@ impl Stream {
         self.arrived += 1;
         let is_empty = if self.measure == Measure::Edit { is_blank(text) } else { arrived.size == 0 };
         if is_empty && !self.empty {
+            self.empty_records += 1;
             return Ok(None);
         }
         let near = self.nearest(&arrived, text);
@@ -127,6 +131,11 @@ impl Stream {
             self.keep(arrived, text, record);
         }
         Ok(near)
+    }
+
+    /// Returns the number of records without tokens, which took no part.
+    pub fn empty_records(&self) -> u64 {
+        self.empty_records
     }
 
     /// How many records are remembered.

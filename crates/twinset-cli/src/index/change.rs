@@ -1,6 +1,7 @@
 //! `twinset index add` and `remove`.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use twinset::{Labeler, SynopsisBuilder, TokenHasher, TokenOptions};
@@ -58,7 +59,9 @@ impl Add {
         let mut index = Kept::open(&self.path)?;
         let (settings, name, has_records) = (index.settings().clone(), index.name().to_owned(), index.len()? > 0);
         let about = (&settings, name.as_str(), has_records);
-        let lines = match index {
+        let empty = AtomicU64::new(0);
+        let count_empty = |is_empty: bool| _ = empty.fetch_add(u64::from(is_empty), Ordering::Relaxed);
+        let mut lines = match index {
             Kept::Labels(_) if self.merge || !self.field.is_empty() => {
                 let reason = "--merge and --field are for indexes of synopses (twinset index create --kind synopses)";
                 return Err(Error::Usage(reason.to_owned()).into());
@@ -66,7 +69,9 @@ impl Add {
             Kept::Labels(mut index) => {
                 let labeler = Labeler::new(settings.labels(), settings.seed)?;
                 let make = |hasher: &TokenHasher, text: &str| {
-                    Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?))
+                    let hashes = hasher.hashes(text)?;
+                    count_empty(hashes.is_empty());
+                    Ok(LabelIndex::label(&labeler, String::new(), hashes))
                 };
                 self.add(&session, about, make, |settings, records| {
                     index.set_settings(settings)?;
@@ -82,8 +87,11 @@ impl Add {
                 // Large synopses are not all in memory at once.
                 let most = u32::try_from(MOST_VALUES / settings.size() as usize).unwrap_or(u32::MAX);
                 self.batch = self.batch.min(most).max(1);
-                let make =
-                    |hasher: &TokenHasher, text: &str| Ok((hasher.synopsis(text, settings.size())?, text.len() as u64));
+                let make = |hasher: &TokenHasher, text: &str| {
+                    let mut synopsis = hasher.synopsis(text, settings.size())?;
+                    count_empty(synopsis.synopsis().values().is_empty());
+                    Ok((synopsis, text.len() as u64))
+                };
                 let lines = self.add(&session, about, make, |settings, records| {
                     index.set_settings(settings)?;
                     let entry = |record: Prepared<(SynopsisBuilder, u64)>| {
@@ -97,6 +105,10 @@ impl Add {
                 lines
             }
         };
+        let empty = empty.into_inner();
+        if empty > 0 {
+            lines.push(format!("{} without any token, which no query finds", count(empty, "record")));
+        }
         session.summarize(&lines);
         Ok(())
     }

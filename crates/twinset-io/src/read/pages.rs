@@ -533,7 +533,8 @@ mod tests {
 
     #[test]
     fn small_articles_beside_the_text_are_not_the_page() {
-        let cards = "<article class=card>Related: ten bridges</article><article class=card>Related: a library</article>";
+        let cards =
+            "<article class=card>Related: ten bridges</article><article class=card>Related: a library</article>";
         let body = "<p>The river rose, and a bridge was closed.</p>".repeat(20);
         let html = format!("<body><div class=post-content>{body}</div>{cards}");
         let (_, text) = text_of_page(&html, PageText::Main, &Limits::default()).unwrap();
