@@ -44,4 +44,4 @@ assert found.kept.num_rows == 3
 # By sketches, with an estimate and its 95% interval, for what is too large to compare exactly.
 
 # %%
-print(twinset.join(titles, threshold=0.7, method="sketch", permutations=256).to_pandas())
+print(twinset.join(titles, threshold=0.7, method="minhash", permutations=256).to_pandas())

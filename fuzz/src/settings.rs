@@ -6,8 +6,8 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use twinset::{
-    Bounds, Collections, DedupOptions, EstimateOptions, Input, JoinOptions, Language, Measure, Records, Reduce, Run,
-    StopWords, Threshold, TokenKind, TokenOptions, dedup, tokenize,
+    Bounds, Collections, DedupOptions, EstimateOptions, JoinOptions, Language, Measure, Method, Reduce, Search,
+    StopWords, Threshold, TokenKind, TokenOptions,
 };
 use twinset_io::generate::GenerateOptions;
 use twinset_io::read::{Literals, RdfOptions, Resources};
@@ -95,12 +95,16 @@ fn used(text: &str) {
     let tokens: TokenOptions = serde_json::from_str(part()).unwrap_or_default();
     let groups: DedupOptions = serde_json::from_str(part()).unwrap_or_default();
     let estimate: EstimateOptions = serde_json::from_str(part()).unwrap_or_default();
-    let Ok(sets) = tokenize(TEXTS, &tokens) else { return };
-    let run = Run::default();
-    _ = dedup(Input::Sets(&sets), Records::default(), &join, &groups, &run);
-    _ = (estimate.check_method(), estimate.check_permutations());
-    let estimated = [estimate.of_labels(&join), estimate.of_synopses(&join), estimate.of_sketches(&join)];
-    for options in estimated.into_iter().flatten() {
-        _ = twinset::join(Input::Sets(&sets), &options, &run);
+    let search = Search { tokens, join, estimate, link: groups.link, ..Search::default() };
+    for method in [search.estimate.method, Method::Exact, Method::MinHash, Method::Lsh, Method::Kmv] {
+        let search = search.clone().method(method);
+        _ = (
+            search.dedup(TEXTS),
+            search.dedup_against(TEXTS, TEXTS),
+            search.count(TEXTS),
+            search.nearest(TEXTS, TEXTS),
+        );
+        let pairs = search.join_two(TEXTS, TEXTS).map(|pairs| pairs.iter().filter(Result::is_ok).count() as u64);
+        assert!(pairs.is_err() || pairs == search.join_two(TEXTS, TEXTS).map(|pairs| pairs.len()));
     }
 }

@@ -4,18 +4,17 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use twinset::{
-    DedupOptions, Deduped, EstimateOptions, JoinOptions, Keep, Link, Links, Method, Pair, Records, Seconds, Stats,
-    Strings, TokenOptions, by_field, by_length,
+    DedupOptions, DedupedAgainst, EstimateOptions, Grouping, JoinOptions, KeepRule, Link, Method, Order, Plan,
+    Prepared, RecordContext, Representative, Seconds, Strings, TokenOptions, by_field, by_length,
 };
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::write::{Kind, Table, Value, check_outputs};
+use twinset_io::write::{Kind, Table, Value, check_outputs, value_cells, value_columns};
 use twinset_io::{
-    Collection, Content, Fate, Held, Ids, Keeping, Output, OutputFormat, ReadOptions, SketchFile, Target, copy_records,
-    load,
+    Collection, Content, Fate, Ids, Keeping, Output, OutputFormat, ReadOptions, SketchFile, Target, copy_records, load,
 };
 
 use crate::join::{classes, write_count, write_stats};
-use crate::search::Search;
+use crate::search::{Origin, find};
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
 /// Writes a collection without its near duplicates, and tells which they were
@@ -110,22 +109,9 @@ struct Outputs {
 
 /// What became of the records.
 pub(crate) struct Outcome {
-    /// For each record, the one that stands for it: itself, one of the same collection, or one of the other.
-    pub(crate) representatives: Vec<Representative>,
-    pub(crate) values: Vec<f64>,
-    /// The pairs among the records that are not near the other collection.
-    pub(crate) links: Links,
-    pub(crate) stats: Stats,
-    /// How many were dropped as they are near a record of the other collection.
-    known: u64,
+    pub(crate) deduped: DedupedAgainst,
     /// How many have no sketch in the file.
     without_sketch: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Representative {
-    Own(u32),
-    Other(u32),
 }
 
 impl Dedup {
@@ -149,49 +135,49 @@ impl Dedup {
         if self.stream {
             return self.run_stream(&session, &sides[0], stop_words);
         }
-        let search = Search::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
+        let plan = Plan::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
         // Standard input is read again for copying, and for the report.
         sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
         let outputs = self.open(&sides, stop_words)?;
         let extra: Vec<String> = self.show.iter().chain(&self.same).chain(self.dedup.keep.field()).cloned().collect();
-        let mut keeping = self.keeping(&search, &extra);
+        let mut keeping = self.keeping(&plan, &extra);
         if sketches.is_some() {
             (keeping.content, keeping.once) = (Content::Texts, false);
         }
         let collection = load(&sides, &self.read, keeping, &session.run)?;
         let begin = Instant::now();
         let mut outcome = match &sketches {
-            None => self.find(&collection, &session, &search, (&sides, &self.read, keeping))?,
-            Some(sketches) => self.find_listed(&collection, &session, &search, sketches)?,
+            None => self.find(&collection, &session, &plan, Origin { sides: &sides, read: &self.read, keeping })?,
+            Some(sketches) => self.find_listed(&collection, &session, &plan, sketches)?,
         };
         let join_seconds = begin.elapsed().as_secs_f64();
         session.run.check()?;
         let begin = Instant::now();
         if let Some((output, format)) = outputs.groups {
-            self.write_groups(output, format, &collection, &outcome, &search)?;
+            self.write_groups(output, format, &collection, &outcome, &plan)?;
         }
-        let fate = |record: u32| match outcome.representatives[record as usize] {
+        let fate = |record: u32| match outcome.deduped.representatives[record as usize] {
             Representative::Own(own) if own == record => Fate::Kept,
             _ => Fate::Removed,
         };
         if let Some(output) = outputs.report {
-            self.write_report(output, (&sides, &collection), &outcome, &search, &session.run)?;
+            self.write_report(output, (&sides, &collection), &outcome, &plan, &session.run)?;
         }
         if let Some(kept) = outputs.kept {
             copy_records((&sides[0], &collection), &self.read, (kept, outputs.removed), fate, &session.run)?;
         }
         session.clear_bar();
-        let kept = outcome.stats.kept.unwrap_or(0);
+        let kept = outcome.deduped.stats.kept.unwrap_or(0);
         if self.count {
             write_count(Output::standard(), kept)?;
         }
         let write = begin.elapsed().as_secs_f64();
-        outcome.stats.seconds = Seconds { join: join_seconds, write, ..collection.seconds };
-        outcome.stats.peak_memory_bytes = peak_memory();
+        outcome.deduped.stats.seconds = Seconds { join: join_seconds, write, ..collection.seconds };
+        outcome.deduped.stats.peak_memory_bytes = peak_memory();
         if let Some(file) = outputs.stats {
-            write_stats(file, &outcome.stats)?;
+            write_stats(file, &outcome.deduped.stats)?;
         }
-        session.summarize(&self.summary(&collection, &outcome, &search));
+        session.summarize(&self.summary(&collection, &outcome, &plan));
         Ok(())
     }
 
@@ -232,18 +218,18 @@ impl Dedup {
         })
     }
 
-    fn keeping<'a>(&self, search: &Search<'a>, extra: &'a [String]) -> Keeping<'a> {
+    fn keeping<'a>(&self, plan: &'a Plan, extra: &'a [String]) -> Keeping<'a> {
         // A choice among pairs needs the pairs of equal texts as well, and a second reading the same numbers.
         // Labels depend on the order in which tokens come up, and so on which of two equal texts is tokenised.
-        let is_labelled = self.estimate.method == Method::Labels;
+        let is_labelled = self.estimate.method == Method::Lsh;
         let once = self.join.top.is_none() && !self.join.best && !self.estimate.verify && !is_labelled;
         let apart = self.same.as_ref().map(|_| self.show.len());
         Keeping {
-            content: search.content(),
+            content: Content::from(plan),
             extra,
             once,
             apart,
-            lengths: self.dedup.keep == Keep::Longest,
+            lengths: self.dedup.keep == KeepRule::Longest,
             again: false,
         }
     }
@@ -253,89 +239,33 @@ impl Dedup {
         &self,
         collection: &Collection,
         session: &Session,
-        search: &Search<'_>,
-        source: (&[Inputs], &ReadOptions, Keeping<'_>),
+        plan: &Plan,
+        origin: Origin<'_>,
     ) -> anyhow::Result<Outcome> {
         let run = session.run_beside(collection.bytes())?;
-        let originals = |records: usize| match &collection.copies {
-            Some(copies) => copies.originals[..records].to_vec(),
-            None => (0..records as u32).collect(),
-        };
         let records = collection.left.len();
-        let all = originals(records + collection.right.as_ref().map_or(0, Ids::len));
+        let copies = collection.copies.as_ref().map(|copies| copies.originals.as_slice());
         let classes = self.same.as_ref().map(|_| {
             let of_record = classes(&collection.extra[self.show.len()]);
-            let mut of_held = vec![0; all.iter().max().map_or(0, |&last| last as usize + 1)];
-            all.iter().zip(of_record).for_each(|(&original, class)| of_held[original as usize] = class);
+            let Some(copies) = copies else { return of_record };
+            // Copies of a text that are of different classes are held apart.
+            let mut of_held = vec![0; copies.iter().max().map_or(0, |&last| last as usize + 1)];
+            copies.iter().zip(of_record).for_each(|(&held, class)| of_held[held as usize] = class);
             of_held
         });
-        let order = self.order(collection, records);
-        let Some(right) = &collection.right else {
-            let records = Records {
-                copies: collection.copies.as_ref().map(|copies| copies.originals.as_slice()),
-                classes: classes.as_deref(),
-                order: order.as_deref(),
-            };
-            let input = collection.input();
-            let (joined, exact) = search.run(input, classes.as_deref(), source, &run)?;
-            let input = exact.as_ref().map_or(input, Collection::input);
-            let Deduped { representatives, values, links, stats } =
-                twinset::dedup_joined(joined, input, records, search.selection(), &self.dedup, &run)?;
-            let representatives = representatives.into_iter().map(Representative::Own).collect();
-            return Ok(Outcome { representatives, values, links, stats, known: 0, without_sketch: 0 });
-        };
-
-        // First goes what is near the other collection, then the rest is compared with itself.
-        let all_pairs = JoinOptions { top: None, best: false, ..search.joined.clone() };
-        let held_left = collection.left_held() as u32;
-        let first_of_right = first_records(&all[records..], held_left, right.len());
-        let (near, near_stats) =
-            twinset::nearest(collection.input(), classes.as_deref(), Some(&first_of_right), &all_pairs, &run)?;
-        let rest = collection.left_where(|held| near[held as usize].is_none(), &run)?;
-        let mut numbers = vec![None; near.len()];
-        (0..)
-            .zip((0..near.len()).filter(|&held| near[held].is_none()))
-            .for_each(|(number, held)| numbers[held] = Some(number));
-        let left: Vec<u32> =
-            (0..records as u32).filter(|&record| numbers[all[record as usize] as usize].is_some()).collect();
-        let copies: Vec<u32> = left.iter().filter_map(|&record| numbers[all[record as usize] as usize]).collect();
-        let rest_classes: Option<Vec<u32>> = classes
-            .map(|classes| (0..near.len()).filter(|&held| near[held].is_none()).map(|held| classes[held]).collect());
-        let order: Option<Vec<u32>> = order.map(|order| {
-            let at = |record: u32| left.binary_search(&record).ok().map(|at| at as u32);
-            order.into_iter().filter_map(at).collect()
-        });
-        let of_rest = Records { copies: Some(&copies), classes: rest_classes.as_deref(), order: order.as_deref() };
-        let deduped = match self.against_only {
-            false => twinset::dedup(rest.input(), of_rest, &search.joined, &self.dedup, &run)?,
-            true => {
-                let all = twinset::keep_all(rest.input(), of_rest, search.joined.measure)?;
-                Deduped { stats: Stats { kept: all.stats.kept, ..near_stats }, ..all }
-            }
-        };
-
-        let mut outcome = Outcome {
-            representatives: Vec::with_capacity(records),
-            values: Vec::with_capacity(records),
-            links: deduped.links,
-            stats: Stats { records: records as u64, ..deduped.stats },
-            known: (records - left.len()) as u64,
-            without_sketch: 0,
-        };
-        let mut next = 0;
-        for &original in &all[..records] {
-            let (representative, value) = match near[original as usize] {
-                Some(Pair { right, value, .. }) => (Representative::Other(first_of_right[right as usize]), value),
-                None => {
-                    next += 1;
-                    let own = left[deduped.representatives[next - 1] as usize];
-                    (Representative::Own(own), deduped.values[next - 1])
-                }
-            };
-            outcome.representatives.push(representative);
-            outcome.values.push(value);
+        let context = RecordContext { copies, classes: classes.as_deref() };
+        let ranks = self.ranks(collection, records);
+        let grouping = self.grouping(ranks.as_deref());
+        let input = collection.input();
+        if collection.right.is_some() {
+            let grouping = (!self.against_only).then_some(grouping);
+            let deduped = twinset::dedup_against(input, context, records, plan.joined(), grouping, &run)?;
+            return Ok(Outcome { deduped, without_sketch: 0 });
         }
-        Ok(outcome)
+        let (joined, exact) = find(plan, input, classes.as_deref(), origin, &run)?;
+        let input = exact.as_ref().map_or(input, Collection::input);
+        let deduped = twinset::dedup_joined(joined, input, context, plan.selection(), grouping, &run)?;
+        Ok(Outcome { deduped: deduped.into(), without_sketch: 0 })
     }
 
     /// Groups listed records by their stored sketches.
@@ -343,7 +273,7 @@ impl Dedup {
         &self,
         collection: &Collection,
         session: &Session,
-        search: &Search<'_>,
+        plan: &Plan,
         sketches: &SketchFile,
     ) -> anyhow::Result<Outcome> {
         let texts = collection.texts.as_ref().into_iter().flat_map(Strings::iter);
@@ -352,25 +282,32 @@ impl Dedup {
             _ => texts.map(|text| text.trim().to_owned()).collect(),
         };
         let (sets, without_sketch) = sketches.sets_of(ids.iter().map(String::as_str), &session.run)?;
-        let input = Held::Sets(sets);
-        let order = self.order(collection, ids.len());
-        let records = Records { order: order.as_deref(), ..Records::default() };
-        let Deduped { representatives, values, links, stats } =
-            twinset::dedup(input.input(), records, &search.joined, &self.dedup, &session.run)?;
-        let representatives = representatives.into_iter().map(Representative::Own).collect();
-        Ok(Outcome { representatives, values, links, stats, known: 0, without_sketch })
+        let sets = Prepared::from(sets);
+        let ranks = self.ranks(collection, ids.len());
+        let (context, grouping) = (RecordContext::default(), self.grouping(ranks.as_deref()));
+        let deduped = twinset::dedup(sets.input(), context, plan.joined(), grouping, &session.run)?;
+        Ok(Outcome { deduped: deduped.into(), without_sketch })
     }
 
-    /// All records of the left collection, those first that are rather kept, where this is known before the join.
-    fn order(&self, collection: &Collection, records: usize) -> Option<Vec<u32>> {
+    /// All records of the left collection in the order in which they are kept, where this is known before the join.
+    fn ranks(&self, collection: &Collection, records: usize) -> Option<Vec<u32>> {
         match &self.dedup.keep {
-            Keep::First | Keep::Central => None,
-            Keep::Longest => Some(by_length(&collection.lengths[..records])),
-            keep @ (Keep::Max(_) | Keep::Min(_)) => {
+            KeepRule::First | KeepRule::Central => None,
+            KeepRule::Longest => Some(by_length(&collection.lengths[..records])),
+            keep @ (KeepRule::Max(_) | KeepRule::Min(_)) => {
                 let values: Strings = collection.extra.last()?.iter().take(records).collect();
-                Some(by_field(&values, matches!(keep, Keep::Max(_))))
+                Some(by_field(&values, matches!(keep, KeepRule::Max(_))))
             }
         }
+    }
+
+    fn grouping<'a>(&self, ranks: Option<&'a [u32]>) -> Grouping<'a> {
+        let order = match (ranks, &self.dedup.keep) {
+            (Some(ranks), _) => Order::Ranked(ranks),
+            (None, KeepRule::Central) => Order::Degree,
+            (None, _) => Order::Input,
+        };
+        Grouping { link: self.dedup.link, order }
     }
 
     fn write_groups(
@@ -379,12 +316,12 @@ impl Dedup {
         format: OutputFormat,
         collection: &Collection,
         outcome: &Outcome,
-        search: &Search<'_>,
+        plan: &Plan,
     ) -> anyhow::Result<()> {
-        let mut values = search.values(collection, self.join.measure);
+        let mut values = plan.values(self.join.measure, collection.synopses.as_ref());
         let held = |record: usize| collection.copies.as_ref().map_or(record as u32, |copies| copies.originals[record]);
         let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text)];
-        let columns = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind)).chain(values.columns());
+        let columns = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind)).chain(value_columns(&values));
         // Names of both collections may be the same; a host can tell them apart.
         let tells_side = output.is_memory() && collection.right.is_some();
         let side = tells_side.then(|| ("against".to_owned(), Kind::Whole));
@@ -392,15 +329,13 @@ impl Dedup {
         let shown = self.show.iter().map(|field| (field.clone(), Kind::Text));
         let mut table = Table::create(output, format, columns.chain(shown))?;
         let mut numbers = std::collections::HashMap::new();
-        for (record, (&representative, &value)) in outcome.representatives.iter().zip(&outcome.values).enumerate() {
+        for (record, (&representative, &value)) in
+            outcome.deduped.representatives.iter().zip(&outcome.deduped.values).enumerate()
+        {
             let next = numbers.len() as u64 + 1;
             let group = *numbers.entry(representative).or_insert(next);
             let id = collection.left.get(record);
-            // A record agrees with itself, even if it has no token.
-            let value = match search.entries() {
-                Some(entries) if representative == Representative::Own(record as u32) => f64::from(entries),
-                _ => value,
-            };
+            let is_kept = representative == Representative::Own(record as u32);
             let (representative, place) = match representative {
                 Representative::Own(own) => (collection.left.get(own as usize), own as usize),
                 Representative::Other(other) => {
@@ -408,7 +343,11 @@ impl Dedup {
                 }
             };
             let mut row = vec![Value::Text(&id), Value::Whole(group), Value::Text(&representative)];
-            values.cells(value, (held(record), held(place)), &mut row);
+            let interval = match is_kept {
+                true => values.interval_of_twins(value),
+                false => values.interval(value, held(record), held(place)),
+            };
+            row.extend(value_cells(&values, interval));
             row.extend(tells_side.then(|| Value::Whole(u64::from(place >= collection.left.len()))));
             row.extend((0..self.show.len()).map(|at| Value::Text(collection.extra[at].get(record))));
             table.row(&row)?;
@@ -416,8 +355,8 @@ impl Dedup {
         Ok(table.finish()?)
     }
 
-    fn summary(&self, collection: &Collection, outcome: &Outcome, search: &Search<'_>) -> Vec<String> {
-        let stats = &outcome.stats;
+    fn summary(&self, collection: &Collection, outcome: &Outcome, plan: &Plan) -> Vec<String> {
+        let stats = &outcome.deduped.stats;
         let mut lines = vec![count(collection.left.len() as u64, "record")];
         if let Some(copies) = &collection.copies {
             let different = copies.left as u64;
@@ -428,7 +367,7 @@ impl Dedup {
             );
         }
         if let (Some(right), Some(file)) = (&collection.right, &self.against) {
-            let known = count(outcome.known, "record");
+            let known = count(outcome.deduped.known, "record");
             lines.push(format!(
                 "{known} near one of the {} of {}",
                 count(right.len() as u64, "record"),
@@ -436,7 +375,7 @@ impl Dedup {
             ));
         }
         lines.extend(crate::join::notes(&self.read, &self.tokens, self.join.measure, collection, stats));
-        lines.extend(search.note());
+        lines.extend(plan.promise());
         if outcome.without_sketch > 0 {
             lines.push(format!("{} without a sketch were kept", count(outcome.without_sketch, "record")));
         }
@@ -446,14 +385,4 @@ impl Dedup {
         lines.push(format!("{} kept, {} removed", count(kept, "record"), collection.left.len() as u64 - kept));
         lines
     }
-}
-
-/// The first record of each text of the right collection, of which `before` texts belong to the left.
-fn first_records(originals: &[u32], before: u32, records: usize) -> Vec<u32> {
-    let mut firsts = vec![u32::MAX; records];
-    for (record, &original) in (0..).zip(originals) {
-        let first = &mut firsts[(original - before) as usize];
-        *first = (*first).min(record);
-    }
-    firsts
 }

@@ -64,12 +64,14 @@ fn of_index(error: &anyhow::Error) -> Option<&twinset::Error> {
 
 fn is_usage(error: &anyhow::Error) -> bool {
     use twinset::Error::{
-        BadOption, NoThreshold, NotAThreshold, ThresholdOutOfRange, ThresholdTooLarge, TooFewTrees, TooManyDigits,
+        BadOption, Conflict, NoThreshold, NotAThreshold, ThresholdOutOfRange, ThresholdTooLarge, TooFewTrees,
+        TooManyDigits,
     };
     let is_library_usage = |error: &twinset::Error| {
         matches!(
             error,
             BadOption { .. }
+                | Conflict(_)
                 | NoThreshold
                 | NotAThreshold(_)
                 | ThresholdOutOfRange { .. }

@@ -5,14 +5,17 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use twinset::{EstimateOptions, JoinOptions, Joined, Measure, Method, Pair, Seconds, Stats, Strings, TokenOptions};
+use twinset::{
+    EstimateOptions, JoinOptions, Joined, Measure, Method, Pair, Plan, Seconds, Stats, Strings, TokenOptions,
+};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{PairTable, Shown, check_outputs};
 use twinset_io::{
-    Collection, Keeping, OutputFormat, OutputOptions, ReadOptions, SketchFile, SketchSettings, is_sketch_file, load,
+    Collection, Content, Keeping, OutputFormat, OutputOptions, ReadOptions, SketchFile, SketchSettings, is_sketch_file,
+    load,
 };
 
-use crate::search::Search;
+use crate::search::{Origin, find};
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
 /// Finds all pairs of records at or above a threshold, in one collection or between two
@@ -59,9 +62,9 @@ const EXAMPLES: &str = "Examples:
   Documents that share most of their five-word shingles, in all shards of a folder:
     twinset join crawl/ --text body --tokens shingles:5 --threshold 0.8 --output pairs.parquet
   By sketches of 128 entries, each pair on the threshold found with 99%, and all pairs checked:
-    twinset join docs.jsonl --threshold 0.8 --method sketch --permutations 128 --probability 0.99 --verify
+    twinset join docs.jsonl --threshold 0.8 --method minhash --permutations 128 --probability 0.99 --verify
   By synopses of 256 values, for any measure of sets, with the error of each estimate:
-    twinset join docs.jsonl --threshold 0.9 --measure containment --method synopses --size 256
+    twinset join docs.jsonl --threshold 0.9 --measure containment --method kmv --size 256
   The hundred most similar pairs:
     twinset join titles.tsv --top 100
   More than fits in memory:
@@ -77,7 +80,7 @@ impl Join {
         if let Some((_, settings)) = &sketched {
             self.estimate = settings.estimate(&self.estimate, &self.tokens)?;
         }
-        let search = Search::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
+        let plan = Plan::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
         let mut sides = self.inputs()?;
         if self.estimate.verify {
             sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
@@ -90,7 +93,7 @@ impl Join {
         let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;
 
         let extra: Vec<String> = self.show.iter().chain(&self.same).cloned().collect();
-        let keeping = Keeping { extra: &extra, ..Keeping::all(search.content()) };
+        let keeping = Keeping { extra: &extra, ..Keeping::all(Content::from(&plan)) };
         let collection = match sketched {
             Some((collection, _)) => collection,
             None => load(&sides, &self.read, keeping, &session.run)?,
@@ -98,17 +101,17 @@ impl Join {
         let classes = self.same.as_ref().map(|_| classes(&collection.extra[self.show.len()]));
         let run = session.run_beside(collection.bytes())?;
         let (mut stats, write_seconds) = if self.counts_all() {
-            let stats = twinset::count(collection.input(), &search.joined, &run)?;
+            let stats = twinset::count(collection.input(), plan.joined(), &run)?;
             session.clear_bar();
             write_count(output, stats.pairs)?;
             (stats, 0.0)
         } else {
-            let (joined, _) =
-                search.run(collection.input(), classes.as_deref(), (&sides, &self.read, keeping), &run)?;
+            let origin = Origin { sides: &sides, read: &self.read, keeping };
+            let (joined, _) = find(&plan, collection.input(), classes.as_deref(), origin, &run)?;
             session.run.check()?;
             session.clear_bar();
             let begin = Instant::now();
-            let pairs = self.write(output, format, &collection, &joined, &search)?;
+            let pairs = self.write(output, format, &collection, &joined, &plan)?;
             (Stats { pairs, ..joined.stats }, begin.elapsed().as_secs_f64())
         };
         let join_seconds = stats.seconds.join;
@@ -117,7 +120,7 @@ impl Join {
         if let Some(file) = stats_file {
             write_stats(file, &stats)?;
         }
-        session.summarize(&self.summary(&collection, &stats, &search));
+        session.summarize(&self.summary(&collection, &stats, &plan));
         Ok(())
     }
 
@@ -131,7 +134,7 @@ impl Join {
             () if !paths().all(|path| is_sketch_file(path)) => {
                 "sketches are compared with sketches; make them of the other file"
             }
-            () if self.estimate.method != Method::Sketch => "this is a file of sketches; say --method sketch",
+            () if self.estimate.method != Method::MinHash => "this is a file of sketches; use --method minhash",
             () if self.estimate.verify => "--verify needs the texts, and a file of sketches has none",
             () if self.same.is_some() || !self.show.is_empty() => "a file of sketches has no fields to show or compare",
             () => "",
@@ -163,10 +166,10 @@ impl Join {
         format: OutputFormat,
         collection: &Collection,
         joined: &Joined,
-        search: &Search<'_>,
+        plan: &Plan,
     ) -> anyhow::Result<u64> {
         if self.count {
-            let pairs = joined.selected(search.selection())?.map_or(joined.len(), |pairs| pairs.len() as u64);
+            let pairs = joined.selected(plan.selection())?.map_or(joined.len(), |pairs| pairs.len() as u64);
             write_count(output, pairs)?;
             return Ok(pairs);
         }
@@ -181,14 +184,14 @@ impl Join {
             })
             .collect();
         let ids = (&collection.left, collection.right_ids());
-        let values = search.values(collection, joined.measure());
+        let values = plan.values(joined.measure(), collection.synopses.as_ref());
         let mut table = PairTable::create(output, format, values, ids, &shown)?;
         let mut written = 0;
         let mut add = |pair: &Pair| {
             written += 1;
             table.pair(pair)
         };
-        match joined.selected(search.selection())? {
+        match joined.selected(plan.selection())? {
             Some(pairs) => pairs.iter().try_for_each(add)?,
             None => joined.iter().try_for_each(|pair| anyhow::Ok(add(&pair?)?))?,
         }
@@ -196,21 +199,21 @@ impl Join {
         Ok(written)
     }
 
-    fn summary(&self, collection: &Collection, stats: &Stats, search: &Search<'_>) -> Vec<String> {
+    fn summary(&self, collection: &Collection, stats: &Stats, plan: &Plan) -> Vec<String> {
         let mut lines = vec![format!(
             "{} ({} {}), {} ({} different)",
             count(stats.records, "record"),
             stats.distinct_sets,
             match self.estimate.method {
-                Method::Synopses => "different synopses",
+                Method::Kmv => "different synopses",
                 _ if stats.without_partner > 0 => "different ones took part",
                 _ => "different",
             },
-            count(stats.tokens, if self.estimate.method == Method::Synopses { "value" } else { "token" }),
+            count(stats.tokens, if self.estimate.method == Method::Kmv { "value" } else { "token" }),
             stats.distinct_tokens,
         )];
         lines.extend(notes(&self.read, &self.tokens, self.join.measure, collection, stats));
-        lines.extend(search.note());
+        lines.extend(plan.promise());
         lines.push(format!(
             "{} by {}, {} of different sets verified",
             count(stats.pairs, "pair"),

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use twinset::{Interval, Links, Measure, Run, steps};
+use twinset::{Interval, Links, Measure, Plan, Representative, Run, steps};
 use twinset_io::read::Inputs;
 use twinset_io::{Collection, Output, read_texts, tokens_for};
 use twinset_report::{Against, DedupReport, Member, ShownGroup, Steps};
 
-use crate::dedup::{Dedup, Outcome, Representative};
-use crate::search::Search;
+use crate::dedup::{Dedup, Outcome};
 
 /// So many groups are shown, of each so many records, of each so many characters.
 const GROUPS: usize = 20;
@@ -25,12 +24,12 @@ impl Dedup {
         mut output: Output,
         (sides, collection): (&[Inputs], &Collection),
         outcome: &Outcome,
-        search: &Search<'_>,
+        plan: &Plan,
         run: &Run,
     ) -> anyhow::Result<()> {
         let inputs = &sides[0];
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (record, representative) in (0..).zip(&outcome.representatives) {
+        for (record, representative) in (0..).zip(&outcome.deduped.representatives) {
             if let Representative::Own(own) = representative {
                 groups.entry(*own).or_default().push(record);
             }
@@ -49,7 +48,7 @@ impl Dedup {
         let texts = read_texts(inputs, (collection, 0), &self.read, &wanted, run)?;
         let member = |record: u32| Member {
             id: collection.left.get(record as usize).into_owned(),
-            value: self.value_in_words(outcome.values[record as usize], search),
+            value: self.value_in_words(outcome.deduped.values[record as usize], plan),
             text: texts.get(&record).map(|text| text.chars().take(CHARACTERS).collect()).unwrap_or_default(),
         };
         let groups_shown = largest.iter().map(|group| {
@@ -60,7 +59,7 @@ impl Dedup {
                 members: records[1..].iter().map(|&record| member(record)).collect(),
             }
         });
-        let (stats, steps) = (&outcome.stats, self.steps(&outcome.links, search));
+        let (stats, steps) = (&outcome.deduped.stats, self.steps(&outcome.deduped.links, plan));
         let kept = stats.kept.unwrap_or(0);
         let number = |name: &str, value: u64| (name.to_owned(), indicatif::HumanCount(value).to_string());
         let report = DedupReport {
@@ -72,15 +71,15 @@ impl Dedup {
                 number("records kept", kept),
                 number("records removed", collection.left.len() as u64 - kept),
             ],
-            values: histogram(&steps, outcome.links.measure()),
+            values: histogram(&steps, outcome.deduped.links.measure()),
             sizes: sizes.into_iter().map(|(class, groups)| (class_name(class), groups)).collect(),
             steps,
             groups: groups_shown.collect(),
-            against: self.against_report(sides, collection, outcome, search, run)?,
+            against: self.against_report(sides, collection, outcome, plan, run)?,
             settings: vec![
                 (
                     "threshold".to_owned(),
-                    search.wanted.threshold.map_or(String::new(), |threshold| threshold.to_string()),
+                    plan.wanted().threshold.map_or(String::new(), |threshold| threshold.to_string()),
                 ),
                 ("measure".to_owned(), self.join.measure.to_string()),
                 ("method".to_owned(), self.estimate.method.to_string()),
@@ -104,12 +103,12 @@ impl Dedup {
         sides: &[Inputs],
         collection: &Collection,
         outcome: &Outcome,
-        search: &Search<'_>,
+        plan: &Plan,
         run: &Run,
     ) -> anyhow::Result<Option<Against>> {
         let (Some(path), [inputs, others]) = (&self.against, sides) else { return Ok(None) };
         let mut removed_by: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (record, representative) in (0..).zip(&outcome.representatives) {
+        for (record, representative) in (0..).zip(&outcome.deduped.representatives) {
             if let Representative::Other(other) = representative {
                 removed_by.entry(*other).or_default().push(record);
             }
@@ -133,7 +132,7 @@ impl Dedup {
             members: (records.iter().take(MEMBERS))
                 .map(|record| Member {
                     id: collection.left.get(*record as usize).into_owned(),
-                    value: self.value_in_words(outcome.values[*record as usize], search),
+                    value: self.value_in_words(outcome.deduped.values[*record as usize], plan),
                     text: beginning(texts.get(record)).unwrap_or_default(),
                 })
                 .collect(),
@@ -150,24 +149,24 @@ impl Dedup {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    fn value_in_words(&self, value: f64, search: &Search<'_>) -> String {
-        match search.entries() {
+    fn value_in_words(&self, value: f64, plan: &Plan) -> String {
+        match plan.entries() {
             Some(entries) => {
                 let Interval { similarity, low, high } = Interval::of_agreement(value as u32, entries);
                 format!("about {similarity:.2} ({low:.2} to {high:.2})")
             }
-            None if search.is_estimated() => format!("about {value:.2}"),
+            None if plan.is_estimated() => format!("about {value:.2}"),
             None if self.join.measure.is_count() => format!("{value}"),
             None => format!("{value:.3}"),
         }
     }
 
     /// The thresholds of the slider, from strict to lax, and how they are written.
-    fn thresholds(&self, links: &Links, search: &Search<'_>) -> Vec<(f64, String)> {
-        let entries = search.entries();
+    fn thresholds(&self, links: &Links, plan: &Plan) -> Vec<(f64, String)> {
+        let entries = plan.entries();
         let values = links.valued_pairs().into_iter().map(|pairs| pairs.value);
         // Without a threshold, that of the pairs which are least alike.
-        let loosest = search.selection().threshold.map(|threshold| threshold.as_f64()).unwrap_or_else(|| {
+        let loosest = plan.selection().threshold.map(|threshold| threshold.as_f64()).unwrap_or_else(|| {
             if links.measure().is_distance() {
                 values.fold(0.0, f64::max)
             } else {
@@ -211,8 +210,8 @@ impl Dedup {
         }
     }
 
-    fn steps(&self, links: &Links, search: &Search<'_>) -> Steps {
-        let thresholds = self.thresholds(links, search);
+    fn steps(&self, links: &Links, plan: &Plan) -> Steps {
+        let thresholds = self.thresholds(links, plan);
         let values: Vec<f64> = thresholds.iter().map(|(value, _)| *value).collect();
         let steps = steps(links, &values);
         Steps {

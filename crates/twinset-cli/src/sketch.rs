@@ -39,7 +39,7 @@ pub(crate) struct Sketch {
 const EXAMPLES: &str = "Examples:
   Sketches of a crawl, and its near duplicates without the texts:
     twinset sketch crawl/ --text body --tokens shingles:5 --output crawl.sketch
-    twinset join crawl.sketch --method sketch --threshold 0.8
+    twinset join crawl.sketch --method minhash --threshold 0.8
   Search results, each story once:
     twinset dedup results.txt --sketches crawl.sketch --threshold 0.8
 

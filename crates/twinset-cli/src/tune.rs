@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use twinset::{
-    JoinOptions, Joined, LabelOptions, Pair, Records, Threshold, TokenOptions, dedup_joined, found_by_agreement,
-    found_by_labels, label_length, synopsis_size, trees_for,
+    Grouping, JoinOptions, Joined, LabelOptions, Pair, RecordContext, Threshold, TokenOptions, dedup_joined,
+    found_by_agreement, found_by_labels, label_length, synopsis_size, trees_for,
 };
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, check_outputs};
@@ -150,7 +150,7 @@ impl Thresholds {
         let (pairs, stats) = (steps[last].pairs, joined.stats.clone());
         if collection.right.is_none() {
             let deduped =
-                dedup_joined(joined, collection.input(), Records::default(), &join, &Default::default(), &run)?;
+                dedup_joined(joined, collection.input(), RecordContext::default(), &join, Grouping::default(), &run)?;
             let thresholds: Vec<f64> = steps.iter().map(|step| step.threshold).collect();
             for (step, found) in steps.iter_mut().zip(twinset::steps(&deduped.links, &thresholds)) {
                 step.groups = Some((found.groups, found.removed));

@@ -99,7 +99,7 @@ fn against_only_drops_what_another_collection_has_and_nothing_else() {
         "--threshold 0.6",
         "--measure edit --threshold 1",
         "--measure overlap --threshold 3",
-        "--threshold 0.6 --method sketch --agree 50",
+        "--threshold 0.6 --method minhash --agree 50",
         "--threshold 0.6 --memory 1G",
     ] {
         let dedup = format!("dedup new.txt --against old.txt --against-only {settings}");
@@ -274,7 +274,7 @@ fn a_stream_says_what_it_cannot_do() {
     assert!(message("dedup - --stream --threshold 1", b"a\nb\xff\n").contains("standard input:2:2"));
     assert!(message("dedup - --stream --threshold 1 --format csv", b"id,text\n1,\"a\n2,b\n").contains("never closed"));
     assert!(message("dedup - --stream --threshold 1", b"\xff\xfea\0\n\0\x00\xd8\n\0").contains("standard input:2"));
-    assert!(message("dedup - --stream --threshold 1 --method sketch", b"").contains("exact"));
+    assert!(message("dedup - --stream --threshold 1 --method minhash", b"").contains("exact"));
     assert!(message("dedup d.txt --threshold 1 --removed -", b"").contains("standard output"));
     // The separator is a part of a character here.
     let within = message("dedup - --stream --threshold 1 --format csv --encoding shift_jis --delimiter |", b"a|b\n");
@@ -328,13 +328,13 @@ fn labels_remove_what_is_near_whatever_the_threads() {
     let folder = Folder::with(&[]);
     folder.stdout("generate --records 3000 --words 12 --duplicates 0.5 --output docs.jsonl");
     let dedup = |options: &str| folder.stdout(&format!("dedup docs.jsonl --threshold 0.7 {options}"));
-    let by_labels = dedup("--method labels --threads 1");
-    assert_eq!(dedup("--method labels --threads 2"), by_labels);
-    assert_eq!(dedup("--method labels --threads 5"), by_labels);
+    let by_labels = dedup("--method lsh --threads 1");
+    assert_eq!(dedup("--method lsh --threads 2"), by_labels);
+    assert_eq!(dedup("--method lsh --threads 5"), by_labels);
     // What is kept exactly is kept, and little else.
     let (exact, found) = (dedup("").lines().count(), by_labels.lines().count());
     assert!(exact <= found && found < exact + exact / 20, "{found} of {exact}");
-    let output = folder.run("dedup docs.jsonl --threshold 0.7 --method labels --memory 1G");
+    let output = folder.run("dedup docs.jsonl --threshold 0.7 --method lsh --memory 1G");
     assert!(String::from_utf8(output.stderr).unwrap().contains("labels are held in memory"));
 }
 

@@ -71,7 +71,10 @@ const CRATES: [(&str, &[&str]); 5] = [
             "serve",
         ],
     ),
-    ("twinset", &["model", "tokenize", "join", "sketch", "shuffle", "cluster", "stream", "explain", "pipeline"]),
+    (
+        "twinset",
+        &["model", "tokenize", "join", "sketch", "shuffle", "cluster", "stream", "explain", "pipeline", "search"],
+    ),
     (
         "twinset-io",
         &[

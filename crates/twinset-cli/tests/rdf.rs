@@ -86,7 +86,10 @@ fn every_syntax_says_the_same() {
         let (common, alone) = terms(&folder, &format!("explain {name} http://x/a http://x/b --threshold 0.5"));
         assert_eq!(common, ["c/p, \"one\\ntwo é\"", "c/q, <x/n>", "c/r, \"3\""], "{name}");
         assert!(alone.is_empty(), "{name}");
-        assert_eq!(folder.stdout(&format!("join {name} --threshold 1 --method sketch --agree 100")).lines().count(), 2);
+        assert_eq!(
+            folder.stdout(&format!("join {name} --threshold 1 --method minhash --agree 100")).lines().count(),
+            2
+        );
     }
     // Two collections, and files that describe the same resources together.
     assert_eq!(folder.stdout("join a.nt a.rdf --threshold 1 --count"), "4\n");

@@ -1,4 +1,4 @@
-//! `twinset index --kind synopses` and `--method synopses`: what a user sees of them.
+//! `twinset index --kind synopses` and `--method kmv`: what a user sees of them.
 
 use std::collections::BTreeMap;
 
@@ -127,7 +127,7 @@ fn estimates_are_checked_against_the_originals() {
         "index join docs --threshold 0.7 --algorithm pivot",
         "index query docs docs.csv --threshold 0.7",
         "index count docs",
-        "join docs.csv --threshold 0.7 --method synopses --size 48",
+        "join docs.csv --threshold 0.7 --method kmv --size 48",
     ] {
         let of = |threads: u32| folder.stdout(&format!("{command} --threads {threads}"));
         assert_eq!(of(1), of(3), "{command}");
@@ -164,10 +164,10 @@ fn estimates_are_checked_against_the_originals() {
     let query = format!("index query docs --threshold 0.85 --id {busiest} --originals docs.csv --recall 0.999");
     assert_eq!(rows(&folder.stdout(&query)).len(), of_one(&busiest));
     let verified =
-        table(&folder.stdout("join docs.csv --threshold 0.85 --method synopses --size 48 --probability 0.99 --verify"));
+        table(&folder.stdout("join docs.csv --threshold 0.85 --method kmv --size 48 --probability 0.99 --verify"));
     assert!(verified.iter().all(|(pair, value)| exact.get(pair) == Some(value)));
     assert!(verified.len() as f64 >= 0.985 * exact.len() as f64);
-    let (_, summary) = message(&folder, "join docs.csv --threshold 0.85 --method synopses --size 48 --count");
+    let (_, summary) = message(&folder, "join docs.csv --threshold 0.85 --method kmv --size 48 --count");
     assert!(summary.contains("found with probability 0.9"), "{summary}");
 }
 
@@ -186,7 +186,7 @@ fn joins_and_dedups_by_synopses_are_exact_where_they_hold_all_tokens() {
     ] {
         for sides in ["docs.csv", "docs.csv other.csv"] {
             let exact = rows(&folder.stdout(&format!("join {sides} --measure {measure} --threshold {threshold}")));
-            let command = format!("join {sides} --measure {measure} --threshold {threshold} --method synopses");
+            let command = format!("join {sides} --measure {measure} --threshold {threshold} --method kmv");
             let estimated = rows(&folder.stdout(&command));
             assert!(!exact.is_empty());
             assert_eq!(exact.len(), estimated.len(), "{command}");
@@ -200,7 +200,7 @@ fn joins_and_dedups_by_synopses_are_exact_where_they_hold_all_tokens() {
         let command = format!("dedup docs.csv --threshold 0.6{options} --output kept.csv --groups groups.csv");
         folder.stdout(&command);
         let (kept, groups) = (folder.read("kept.csv"), rows(&folder.read("groups.csv")));
-        folder.stdout(&format!("{command} --method synopses --report report.html"));
+        folder.stdout(&format!("{command} --method kmv --report report.html"));
         assert_eq!(folder.read("kept.csv"), kept, "{options}");
         let estimated = rows(&folder.read("groups.csv"));
         assert!(groups.iter().zip(&estimated).all(|(exact, estimated)| exact[..4] == estimated[..4]), "{options}");
@@ -209,17 +209,17 @@ fn joins_and_dedups_by_synopses_are_exact_where_they_hold_all_tokens() {
     for (measure, threshold) in [("jaccard", "0.1"), ("containment", "0.7"), ("cosine", "0.6"), ("hamming", "3")] {
         let exact = rows(&folder.stdout(&format!("join docs.csv --measure {measure} --threshold {threshold}")));
         let command =
-            format!("join docs.csv --measure {measure} --threshold {threshold} --method synopses --size 4 --verify");
+            format!("join docs.csv --measure {measure} --threshold {threshold} --method kmv --size 4 --verify");
         let verified = rows(&folder.stdout(&command));
         assert!(!verified.is_empty() && verified.iter().all(|row| exact.contains(row)), "{command}");
     }
     assert_eq!(
         folder.stdout("join docs.csv --top 7"),
-        folder.stdout("join docs.csv --top 7 --threshold 0.3 --method synopses --verify"),
+        folder.stdout("join docs.csv --top 7 --threshold 0.3 --method kmv --verify"),
     );
     let top =
         |command: &str| rows(&folder.stdout(command)).into_iter().map(|row| row[..3].to_vec()).collect::<Vec<_>>();
-    assert_eq!(top("join docs.csv --top 7"), top("join docs.csv --top 7 --method synopses"));
+    assert_eq!(top("join docs.csv --top 7"), top("join docs.csv --top 7 --method kmv"));
 }
 
 #[test]
@@ -261,20 +261,20 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
             2,
             "leave out --algorithm",
         ),
-        ("join docs.csv --threshold 0.8 --method synopses --trees 3", 2, "--method labels"),
-        ("join docs.csv --threshold 0.8 --method sketch --size 3", 2, "--method synopses"),
+        ("join docs.csv --threshold 0.8 --method kmv --trees 3", 2, "--method lsh"),
+        ("join docs.csv --threshold 0.8 --method minhash --size 3", 2, "--method kmv"),
         ("index query news --threshold 0.8 --id a --show low", 2, "already"),
         ("index join news news --threshold 0.8 --output news/x.csv", 2, "lies in the index"),
         ("index export news --output news/x.jsonl", 2, "lies in the index"),
         ("index count labels", 2, "Give a threshold"),
         ("index join news --threshold 0.8 --output news/meta.json", 2, "name another file"),
-        ("join docs.csv --threshold 0.8 --method synopses --agree 3", 2, "--agree are for --method sketch"),
-        ("join docs.csv --threshold 0.8 --method synopses --size 1", 2, "2 to 1000000"),
-        ("join docs.csv --threshold 2 --method synopses --measure edit", 2, "all but edit"),
+        ("join docs.csv --threshold 0.8 --method kmv --agree 3", 2, "--agree are for --method minhash"),
+        ("join docs.csv --threshold 0.8 --method kmv --size 1", 2, "2 to 1000000"),
+        ("join docs.csv --threshold 2 --method kmv --measure edit", 2, "all but edit"),
         ("join docs.csv --threshold 0.8 --size 64", 2, "--method"),
-        ("join docs.csv --top 3 --method synopses --verify", 2, "give --threshold"),
-        ("join docs.csv --threshold 0.8 --method synopses --memory 1G", 2, "leave out --memory"),
-        ("dedup docs.csv --threshold 0.8 --method synopses --stream", 2, "--stream"),
+        ("join docs.csv --top 3 --method kmv --verify", 2, "give --threshold"),
+        ("join docs.csv --threshold 0.8 --method kmv --memory 1G", 2, "leave out --memory"),
+        ("dedup docs.csv --threshold 0.8 --method kmv --stream", 2, "--stream"),
     ] {
         let (found, text) = message(&folder, command);
         assert_eq!((found, text.contains(reason)), (Some(code), true), "{command}: {text}");

@@ -85,20 +85,6 @@ impl Collection {
         }
     }
 
-    /// The sets or texts of the left collection by themselves, but only those that pass.
-    pub fn left_where(&self, passes: impl Fn(u32) -> bool, run: &Run) -> Result<Held> {
-        if let Some(synopses) = &self.synopses {
-            return Ok(Held::Synopses(synopses.left_where(passes)));
-        }
-        Ok(match (&self.sets, &self.texts) {
-            (Some(sets), _) => Held::Sets(sets.left_where(passes, run)?),
-            (None, Some(texts)) => {
-                Held::Texts((0..self.left_held()).filter(|&at| passes(at as u32)).map(|at| texts.get(at)).collect())
-            }
-            (None, None) => unreachable!("a collection has sets or texts"),
-        })
-    }
-
     /// How many sets, or texts, of the left collection there are.
     pub fn left_held(&self) -> usize {
         self.copies.as_ref().map_or(self.left.len(), |copies| copies.left)
@@ -126,28 +112,6 @@ pub struct Copies {
     pub originals: Vec<u32>,
     /// How many different texts the left, or only, collection has.
     pub left: usize,
-}
-
-/// Part of a collection.
-pub enum Held {
-    /// Token sets.
-    Sets(Sets),
-    /// Texts.
-    Texts(Strings),
-    /// Synopses.
-    Synopses(Synopses),
-}
-
-impl Held {
-    /// What the library joins.
-    pub fn input(&self) -> Input<'_> {
-        match self {
-            Self::Sets(Sets::InMemory(sets)) => Input::Sets(sets),
-            Self::Sets(Sets::Spilled(sets)) => Input::Spilled(sets),
-            Self::Texts(texts) => Input::Texts { texts, left: None },
-            Self::Synopses(synopses) => Input::Synopses(synopses),
-        }
-    }
 }
 
 /// What was read of a file.

@@ -24,7 +24,7 @@ mod sketches;
 mod texts;
 pub mod write;
 
-pub use collection::{Collection, Copies, Held};
+pub use collection::{Collection, Copies};
 pub use compression::inner_ending;
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};

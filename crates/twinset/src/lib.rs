@@ -7,18 +7,22 @@ mod explain;
 mod join;
 pub mod model;
 mod pipeline;
+mod search;
 mod shuffle;
 mod sketch;
 mod stream;
 mod tokenize;
 
-pub use cluster::{DedupOptions, Keep, Link, Step, by_field, by_length, steps};
+pub use cluster::{DedupOptions, KeepRule, Link, Order, Step, by_field, by_length, steps};
 pub use explain::{Explained, explain};
-pub use join::{Algorithm, Estimating, Input, JoinOptions, Joined, Labelling, Links, ValuedPairs};
+pub use join::{Algorithm, Estimating, Input, JoinOptions, Joined, Labelling, Links, Prepared, ValuedPairs};
 pub use model::*;
 pub use pipeline::{
-    Deduped, Records, count, count_estimates, dedup, dedup_joined, join, join_within, keep_all, nearest, tokenize,
-    verify,
+    Deduped, DedupedAgainst, Grouping, RecordContext, Representative, count, count_estimates, dedup, dedup_against,
+    dedup_joined, join, join_within, nearest, tokenize, verify,
+};
+pub use search::{
+    Group, Groups, Keep, Pairs, Plan, Records, Representation, Search, SimilarPair, Source, Texts, TokenLists, Values,
 };
 pub use shuffle::{Candidates, Card, Meeting, SetName, Shuffle, Tally, TokenOrder};
 pub use sketch::{

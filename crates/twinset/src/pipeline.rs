@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::cluster::{DedupOptions, Keep, by_degree, cluster};
+use crate::cluster::{Link, Order, by_degree, cluster};
 use crate::join::{Input, JoinOptions, Joined, Links, Wanted, count_synopses, join as join_exactly};
 use crate::model::{
     Bounds, Collections, Condition, Error, Measure, Pair, Result, Run, Stats, Synopses, Threshold, TokenSets,
@@ -104,14 +104,21 @@ pub fn count_estimates(synopses: &Synopses, conditions: &[Condition], run: &Run)
 
 /// What is known of the records of a collection beside what is joined.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Records<'a> {
+pub struct RecordContext<'a> {
     /// Where the collection holds each text once: for each record, which one of the collection it is a copy of. `None`: the
     /// collection holds every record.
     pub copies: Option<&'a [u32]>,
     /// Of each that the collection holds: only those of the same class form pairs.
     pub classes: Option<&'a [u32]>,
-    /// All records, those first that are rather kept. `None`: in their own order, or as [`Keep::Central`] says.
-    pub order: Option<&'a [u32]>,
+}
+
+/// What forms a group, and which of its records is kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Grouping<'a> {
+    /// What forms a group.
+    pub link: Link,
+    /// The order in which records are kept.
+    pub order: Order<'a>,
 }
 
 /// A collection without its near duplicates.
@@ -136,33 +143,33 @@ impl Deduped {
 /// Groups near duplicates, and chooses the record of each group that is kept.
 ///
 /// ```
-/// use twinset::{DedupOptions, Input, JoinOptions, Records, Run, TokenOptions, dedup, tokenize};
+/// use twinset::{Grouping, Input, JoinOptions, RecordContext, Run, TokenOptions, dedup, tokenize};
 ///
 /// let sets = tokenize(["the cat sat", "a dog", "the cat sat down"], &TokenOptions::default())?;
 /// let join = JoinOptions::at("0.7".parse()?);
-/// let deduped = dedup(Input::Sets(&sets), Records::default(), &join, &DedupOptions::default(), &Run::default())?;
+/// let deduped = dedup(Input::Sets(&sets), RecordContext::default(), &join, Grouping::default(), &Run::default())?;
 /// assert_eq!(deduped.representatives, [0, 1, 0]);
 /// assert_eq!(deduped.values[2], 0.75);
 /// # Ok::<(), twinset::Error>(())
 /// ```
 pub fn dedup(
     input: Input<'_>,
-    records: Records<'_>,
+    records: RecordContext<'_>,
     join: &JoinOptions,
-    options: &DedupOptions,
+    grouping: Grouping<'_>,
     run: &Run,
 ) -> Result<Deduped> {
     let joined = join_within(input, records.classes, join, run)?;
-    dedup_joined(joined, input, records, join, options, run)
+    dedup_joined(joined, input, records, join, grouping, run)
 }
 
 /// As [`dedup`], for pairs that were found already.
 pub fn dedup_joined(
     joined: Joined,
     input: Input<'_>,
-    records: Records<'_>,
+    records: RecordContext<'_>,
     join: &JoinOptions,
-    options: &DedupOptions,
+    grouping: Grouping<'_>,
     run: &Run,
 ) -> Result<Deduped> {
     let bounds = join.threshold.map(|threshold| Bounds::new(join.measure, threshold, Collections::One)).transpose()?;
@@ -178,12 +185,12 @@ pub fn dedup_joined(
         stats.empty_records =
             copies.iter().filter(|&&original| input.size(original) == 0 && !join.empty).count() as u64;
     }
-    let order = match (records.order, &options.keep) {
-        (Some(order), _) => order.to_vec(),
-        (None, Keep::Central) => by_degree(&links),
-        (None, _) => (0..links.records() as u32).collect(),
+    let order = match grouping.order {
+        Order::Ranked(order) => order.to_vec(),
+        Order::Degree => by_degree(&links),
+        Order::Input => (0..links.records() as u32).collect(),
     };
-    let clusters = cluster(&links, &order, options.link);
+    let clusters = cluster(&links, &order, grouping.link);
     let original = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
     let value = |(record, &representative): (u32, &u32)| match clusters.values[record as usize] {
         Some(value) => Ok(value),
@@ -206,7 +213,7 @@ pub fn verify(joined: &Joined, input: Input<'_>, options: &JoinOptions, run: &Ru
 }
 
 /// Keeps every record, as if no two were near each other.
-pub fn keep_all(input: Input<'_>, records: Records<'_>, measure: Measure) -> Result<Deduped> {
+fn keep_all(input: Input<'_>, records: RecordContext<'_>, measure: Measure) -> Result<Deduped> {
     let count = records.copies.map_or(input.len(), <[u32]>::len) as u32;
     let original = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
     let values = (0..count).map(|record| input.value(measure, original(record), original(record)));
@@ -217,6 +224,116 @@ pub fn keep_all(input: Input<'_>, records: Records<'_>, measure: Measure) -> Res
         links: Links::none(measure, count as usize),
         stats,
     })
+}
+
+/// The record that stands for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Representative {
+    /// A record of the same collection.
+    Own(u32),
+    /// A record of the other collection.
+    Other(u32),
+}
+
+/// A collection without its near duplicates, and without those of another one.
+pub struct DedupedAgainst {
+    /// For each record the one that stands for it.
+    pub representatives: Vec<Representative>,
+    /// The value of the measure for each record and its representative.
+    pub values: Vec<f64>,
+    /// The pairs among the records that are not near the other collection.
+    pub links: Links,
+    /// What the join did.
+    pub stats: Stats,
+    /// How many records are near the other collection.
+    pub known: u64,
+}
+
+impl From<Deduped> for DedupedAgainst {
+    fn from(deduped: Deduped) -> Self {
+        let Deduped { representatives, values, links, stats } = deduped;
+        let representatives = representatives.into_iter().map(Representative::Own).collect();
+        Self { representatives, values, links, stats, known: 0 }
+    }
+}
+
+/// Removes the records of the left collection, which has `left` of them, that are near one of the right; then groups the rest, or
+/// keeps all of it if there is no grouping.
+pub fn dedup_against(
+    input: Input<'_>,
+    records: RecordContext<'_>,
+    left: usize,
+    join: &JoinOptions,
+    grouping: Option<Grouping<'_>>,
+    run: &Run,
+) -> Result<DedupedAgainst> {
+    let all_pairs = JoinOptions { top: None, best: false, ..join.clone() };
+    // What the collection holds, each text once, stands for its copies.
+    let held = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
+    let held_left = input.left_len() as u32;
+    let first_of_right = first_records(records.copies, left, input.len(), held_left);
+    let (near, near_stats) = nearest(input, records.classes, Some(&first_of_right), &all_pairs, run)?;
+    let is_left = |held: u32| near[held as usize].is_none();
+    let rest = input.left_where(is_left, run)?;
+    let mut places = vec![u32::MAX; near.len()];
+    (0..).zip((0..held_left).filter(|&held| is_left(held))).for_each(|(place, held)| places[held as usize] = place);
+    let left_over: Vec<u32> = (0..left as u32).filter(|&record| is_left(held(record))).collect();
+    let copies: Vec<u32> = left_over.iter().map(|&record| places[held(record) as usize]).collect();
+    let classes: Option<Vec<u32>> = records
+        .classes
+        .map(|classes| (0..held_left).filter(|&held| is_left(held)).map(|held| classes[held as usize]).collect());
+    let of_rest = RecordContext { copies: Some(&copies), classes: classes.as_deref() };
+    let deduped = match grouping {
+        Some(grouping) => {
+            let ranked: Vec<u32> = match grouping.order {
+                Order::Ranked(order) => {
+                    let place = |&record: &u32| left_over.binary_search(&record).ok().map(|place| place as u32);
+                    order.iter().filter_map(place).collect()
+                }
+                Order::Input | Order::Degree => Vec::new(),
+            };
+            let order = match grouping.order {
+                Order::Ranked(_) => Order::Ranked(&ranked),
+                other => other,
+            };
+            dedup(rest.input(), of_rest, join, Grouping { order, ..grouping }, run)?
+        }
+        None => {
+            let all = keep_all(rest.input(), of_rest, join.measure)?;
+            Deduped { stats: Stats { kept: all.stats.kept, ..near_stats }, ..all }
+        }
+    };
+    let mut of_left_over = deduped.representatives.iter().zip(&deduped.values);
+    let (mut representatives, mut values) = (Vec::with_capacity(left), Vec::with_capacity(left));
+    for record in 0..left as u32 {
+        let (representative, value) = match near[held(record) as usize] {
+            Some(Pair { right, value, .. }) => (Representative::Other(first_of_right[right as usize]), value),
+            None => {
+                let (&place, &value) = of_left_over.next().expect("each record that is left over has a representative");
+                (Representative::Own(left_over[place as usize]), value)
+            }
+        };
+        representatives.push(representative);
+        values.push(value);
+    }
+    Ok(DedupedAgainst {
+        representatives,
+        values,
+        links: deduped.links,
+        stats: Stats { records: left as u64, ..deduped.stats },
+        known: (left - left_over.len()) as u64,
+    })
+}
+
+/// The first record of each text that the right collection holds, of `all` texts of which `before` belong to the left.
+fn first_records(copies: Option<&[u32]>, left: usize, all: usize, before: u32) -> Vec<u32> {
+    let Some(copies) = copies else { return (0..all as u32 - before).collect() };
+    let mut firsts = vec![u32::MAX; all - before as usize];
+    for (record, &held) in (0..).zip(&copies[left..]) {
+        let first = &mut firsts[(held - before) as usize];
+        *first = (*first).min(record);
+    }
+    firsts
 }
 
 /// For each left record its most similar right one within the threshold, ties by their `places`, or in
@@ -235,12 +352,7 @@ pub fn nearest(
     if let Some(classes) = classes {
         joined = joined.within_classes(classes.to_vec())?;
     }
-    let left = match input {
-        Input::Sets(sets) => sets.left_len(),
-        Input::Spilled(sets) => sets.left_len(),
-        Input::Texts { texts, left } => left.unwrap_or(texts.len()),
-        Input::Synopses(synopses) => synopses.left_len(),
-    };
+    let left = input.left_len();
     let mut nearest: Vec<Option<Pair>> = vec![None; left];
     for pair in joined.iter() {
         let mut pair = pair?;

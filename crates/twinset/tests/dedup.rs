@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use twinset::{
-    DedupOptions, Input, JoinOptions, Keep, Link, Measure, Records, Run, SpilledSets, TokenSets, by_field, dedup, join,
-    nearest,
+    Grouping, Input, JoinOptions, Link, Measure, Order, RecordContext, Run, SpilledSets, TokenSets, by_field, dedup,
+    join, nearest,
 };
 
 /// The pairs of records, whatever the direction, with the better value of the two directions.
@@ -112,23 +112,21 @@ proptest! {
         if let Some(order) = &order {
             rotated.rotate_left(order.index(originals.len()));
         }
-        let (order, keep) = match order {
-            Some(_) => (Some(rotated.clone()), Keep::Longest),
-            None => (None, Keep::Central),
-        };
-        if keep == Keep::Central {
+        let ranks = order.map(|_| rotated.clone());
+        let order = ranks.as_deref().map_or(Order::Degree, Order::Ranked);
+        if matches!(order, Order::Degree) {
             let degree = |record: u32| {
                 expected_pairs.iter().filter(|&&(a, b, _)| a == record as usize || b == record as usize).count()
             };
             rotated.sort_by_key(|&record| std::cmp::Reverse(degree(record)));
         }
         let expected = representatives(&expected_pairs, &rotated, link, options.measure);
-        let records = Records { copies: copies.as_deref(), classes: classes.as_deref(), order: order.as_deref() };
+        let records = RecordContext { copies: copies.as_deref(), classes: classes.as_deref() };
         let spilled = SpilledSets::new(held.clone(), &Run::default()).unwrap();
         for (threads, input) in [(1, Input::Sets(&held)), (2, Input::Sets(&held)), (1, Input::Spilled(&spilled))] {
             let memory = matches!(input, Input::Spilled(_)).then_some(1 << 20);
             let run = Run { threads: Some(threads), memory, ..Run::default() };
-            let found = dedup(input, records, &options, &DedupOptions { keep: keep.clone(), link }, &run).unwrap();
+            let found = dedup(input, records, &options, Grouping { link, order }, &run).unwrap();
             prop_assert_eq!(&found.representatives, &expected);
             prop_assert_eq!(found.links.pairs(), expected_pairs.len() as u64);
             for (record, (&representative, &value)) in found.representatives.iter().zip(&found.values).enumerate() {
@@ -154,7 +152,7 @@ proptest! {
                     let strictest = stricter[0].parse::<f64>().unwrap();
                     let step = twinset::steps(&found.links, &[strictest, strict.as_f64()])[1];
                     let again = JoinOptions { threshold: Some(strict), ..options.clone() };
-                    let again = dedup(input, records, &again, &DedupOptions { keep: Keep::First, link }, &run).unwrap();
+                    let again = dedup(input, records, &again, Grouping { link, order: Order::Input }, &run).unwrap();
                     let kept = (0..originals.len()).filter(|&record| again.is_kept(record)).count();
                     prop_assert_eq!(step.pairs, again.links.pairs());
                     prop_assert_eq!(step.removed, (originals.len() - kept) as u64);
@@ -167,8 +165,8 @@ proptest! {
             let again = TokenSets::from_ids(again).unwrap();
             let classes: Option<Vec<u32>> =
                 class_of_all.as_ref().map(|classes| kept.iter().map(|&record| classes[record]).collect());
-            let records = Records { classes: classes.as_deref(), ..Records::default() };
-            let again = dedup(Input::Sets(&again), records, &options, &DedupOptions { keep: Keep::First, link }, &run);
+            let records = RecordContext { classes: classes.as_deref(), ..RecordContext::default() };
+            let again = dedup(Input::Sets(&again), records, &options, Grouping { link, order: Order::Input }, &run);
             let again = again.unwrap();
             prop_assert!((0..kept.len()).all(|record| again.is_kept(record)));
         }
@@ -206,9 +204,8 @@ proptest! {
 fn a_field_decides_who_stays() {
     let sets = TokenSets::from_ids([[1, 2, 3], [1, 2, 3], [1, 2, 3]]).unwrap();
     let order = by_field(&["3", "20", "20"].into_iter().collect(), true);
-    let records = Records { order: Some(&order), ..Records::default() };
-    let options = DedupOptions { keep: Keep::Max("stars".to_owned()), link: Link::Any };
+    let grouping = Grouping { link: Link::Any, order: Order::Ranked(&order) };
     let join = JoinOptions::at("1".parse().unwrap());
-    let found = dedup(Input::Sets(&sets), records, &join, &options, &Run::default()).unwrap();
+    let found = dedup(Input::Sets(&sets), RecordContext::default(), &join, grouping, &Run::default()).unwrap();
     assert_eq!(found.representatives, [1, 1, 1]);
 }

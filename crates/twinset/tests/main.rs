@@ -5,6 +5,7 @@ mod exact;
 mod labels;
 mod paper;
 mod pool;
+mod search;
 mod shuffle;
 mod sketch;
 mod stream;

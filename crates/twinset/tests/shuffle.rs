@@ -150,7 +150,7 @@ proptest! {
 fn sketches_meet_by_their_entries() {
     let text = |first: usize| (first..first + 40).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
     let texts: Vec<String> = (0..60).map(|at| text(at * at % 97)).collect();
-    let estimate = EstimateOptions { method: Method::Sketch, agree: Some(40), seed: 3, ..EstimateOptions::default() };
+    let estimate = EstimateOptions { method: Method::MinHash, agree: Some(40), seed: 3, ..EstimateOptions::default() };
     let options = JoinOptions::default();
     let shuffle = Shuffle::new(&options, &TokenOptions::default(), &estimate, Collections::One, 0).unwrap();
     let sketches: Vec<Vec<u64>> = texts.iter().map(|text| shuffle.set(text).unwrap()).collect();

@@ -19,7 +19,7 @@ pub use home::{Labelled, Stored};
 
 use std::collections::HashSet;
 
-use twinset::{Bounds, Collections, Labeler, Measure, Threshold, same_beginning};
+use twinset::{Bounds, Collections, Labeler, Measure, Threshold, TokenHasher, same_beginning};
 
 use self::address::Address;
 use self::home::Home;
@@ -167,6 +167,23 @@ impl LabelIndex {
         Ok(Added { new, replaced: given - new })
     }
 
+    /// Adds texts with their ids, all of them or none, as [`add`](Self::add) does.
+    pub fn add_texts<I: Into<String>, T: AsRef<str>>(
+        &mut self,
+        texts: impl IntoIterator<Item = (I, T)>,
+    ) -> Result<Added> {
+        let hasher = self.hasher()?;
+        let labelled = |(id, text): (I, T)| Ok(Self::label(&self.labeler, id.into(), hasher.hashes(text.as_ref())?));
+        let records = texts.into_iter().map(labelled).collect::<Result<_>>()?;
+        self.add(records)
+    }
+
+    /// Hashes texts as those of this index are hashed.
+    fn hasher(&self) -> Result<TokenHasher> {
+        let settings = self.settings();
+        Ok(TokenHasher::new(&settings.tokens, settings.seed)?)
+    }
+
     /// Settles what the records to come are, in an index that has none.
     pub fn set_settings(&mut self, settings: &Settings) -> Result<()> {
         if self.settings() == settings { Ok(()) } else { self.home.set_settings(settings) }
@@ -180,6 +197,12 @@ impl LabelIndex {
     /// The record of an id.
     pub fn find(&mut self, id: &str) -> Result<Option<Stored>> {
         self.home.find(id)
+    }
+
+    /// The records that are near duplicates of a text, as [`query`](Self::query) finds them.
+    pub fn query_text(&mut self, text: &str, query: &Query) -> Result<Vec<Hit>> {
+        let hashes = self.hasher()?.hashes(text)?;
+        self.query(&hashes, query)
     }
 
     /// The records that are alike enough, most similar first, ties in the order in which they came. Each of them is found with

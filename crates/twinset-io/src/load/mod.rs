@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use twinset::{Run, Seconds, Sets, Strings, Synopses, TokenBlock, TokenKind, TokenOptions, Tokenizer};
+use twinset::{
+    Plan, Representation, Run, Seconds, Sets, Strings, Synopses, TokenBlock, TokenKind, TokenOptions, Tokenizer,
+};
 
 use block::{LoadedBlock, without};
 use names::collection_ids;
@@ -34,6 +36,17 @@ pub enum Content<'a> {
     NamedSets(&'a TokenOptions),
     /// The texts themselves.
     Texts,
+}
+
+impl<'a> From<&'a Plan> for Content<'a> {
+    fn from(plan: &'a Plan) -> Self {
+        match plan.representation() {
+            Representation::Texts => Self::Texts,
+            Representation::Sets => Self::Sets(plan.tokens()),
+            Representation::Sketches { permutations, seed } => Self::Sketches(plan.tokens(), (permutations, seed)),
+            Representation::Synopses { size, seed } => Self::Synopses(plan.tokens(), (size, seed)),
+        }
+    }
 }
 
 /// What is kept of the records.

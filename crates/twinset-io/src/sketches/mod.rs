@@ -52,7 +52,7 @@ impl SketchSettings {
             let made = serde_json::to_string(self).unwrap_or_default();
             return Err(Error::Usage(format!("the sketches were made with other {option} ({made}); leave them out")));
         }
-        Ok(EstimateOptions { method: Method::Sketch, permutations: own, seed: self.seed, ..options.clone() })
+        Ok(EstimateOptions { method: Method::MinHash, permutations: own, seed: self.seed, ..options.clone() })
     }
 }
 

@@ -228,7 +228,7 @@ def _truth(truth: Data, sources: tuple[Source, Source], folder: str) -> str:
 def sketch(
     data: Data, *, output: Path | None = None, progress: bool = False, **settings: Unpack[SketchSettings]
 ) -> pa.Table | None:
-    """Sketches of records, as a table, or in a file that ends in `.sketch`: `join(file, method="sketch")` reads it in place of texts.
+    """Sketches of records, as a table, or in a file that ends in `.sketch`: `join(file, method="minhash")` reads it in place of texts.
 
     >>> sketch(["one two three", "four"], permutations=4).column_names
     ['id', 'sketch']

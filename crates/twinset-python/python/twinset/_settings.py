@@ -12,7 +12,7 @@ Path = str | os.PathLike[str]
 Number = int | float | str | Decimal | Fraction
 Measure = Literal["jaccard", "cosine", "dice", "overlap", "containment", "hamming", "edit"]
 Algorithm = Literal["auto", "naive", "allpairs", "ppjoin", "ppjoin+", "prefix", "scan"]
-Method = Literal["exact", "sketch", "labels", "synopses"]
+Method = Literal["exact", "minhash", "lsh", "kmv", "sketch", "labels", "synopses"]
 
 
 class RunSettings(TypedDict, total=False):

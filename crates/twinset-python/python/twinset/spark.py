@@ -44,7 +44,7 @@ VALUES = ("value", "low", "high")
 def join(df: DataFrame, other: DataFrame | None = None, *, id: str = "id", text: str | None = None, **settings: Any) -> DataFrame:
     """All pairs of records at or above a threshold, in one collection or between two: `left`, `right`, `similarity`.
 
-    Distances (`measure="hamming"`) are called `distance`; estimates (`method="sketch"`) have `low` and `high` as well. In one
+    Distances (`measure="hamming"`) are called `distance`; estimates (`method="minhash"`) have `low` and `high` as well. In one
     collection, `left` is the smaller id. Ids are checked and tokens are counted when this is called; pairs are looked for when they
     are needed.
 

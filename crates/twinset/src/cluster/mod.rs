@@ -4,9 +4,9 @@ mod options;
 mod order;
 mod steps;
 
-pub use options::{DedupOptions, Keep, Link};
+pub use options::{DedupOptions, KeepRule, Link};
 pub(crate) use order::by_degree;
-pub use order::{by_field, by_length};
+pub use order::{Order, by_field, by_length};
 pub use steps::{Step, steps};
 
 use crate::join::Links;

@@ -10,9 +10,9 @@ use crate::model::Error;
 /// What becomes of near duplicates.
 ///
 /// ```
-/// # use twinset::{DedupOptions, Keep};
+/// # use twinset::{DedupOptions, KeepRule};
 /// let options: DedupOptions = serde_json::from_str(r#"{"keep": "max:stars", "link": "representative"}"#)?;
-/// assert_eq!(options.keep, Keep::Max("stars".to_owned()));
+/// assert_eq!(options.keep, KeepRule::Max("stars".to_owned()));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct DedupOptions {
     /// first: the earliest. longest: the one with the longest text. central: the one with most pairs. max:FIELD and
     /// min:FIELD: the one with the largest or smallest value, as numbers if all are. Ties go to the earlier record.
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", default_value_t))]
-    pub keep: Keep,
+    pub keep: KeepRule,
     /// What forms a group: any (all that pairs connect) or representative (no chains)
     ///
     /// representative: records are visited in the order of --keep, and each joins its most similar representative within
@@ -33,10 +33,10 @@ pub struct DedupOptions {
     pub link: Link,
 }
 
-/// Which record of a group is kept.
+/// Which record of a group is kept, by what a table says of records. [`Search`](crate::Search) takes a [`Keep`](crate::Keep).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Keep {
+pub enum KeepRule {
     /// The earliest.
     #[default]
     First,
@@ -50,7 +50,7 @@ pub enum Keep {
     Min(String),
 }
 
-impl Keep {
+impl KeepRule {
     /// The field by which it goes, if it is one.
     pub fn field(&self) -> Option<&String> {
         match self {
@@ -60,7 +60,7 @@ impl Keep {
     }
 }
 
-impl fmt::Display for Keep {
+impl fmt::Display for KeepRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::First => f.write_str("first"),
@@ -72,7 +72,7 @@ impl fmt::Display for Keep {
     }
 }
 
-impl FromStr for Keep {
+impl FromStr for KeepRule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -90,7 +90,7 @@ impl FromStr for Keep {
     }
 }
 
-impl TryFrom<String> for Keep {
+impl TryFrom<String> for KeepRule {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self, Error> {
@@ -98,8 +98,8 @@ impl TryFrom<String> for Keep {
     }
 }
 
-impl From<Keep> for String {
-    fn from(keep: Keep) -> String {
+impl From<KeepRule> for String {
+    fn from(keep: KeepRule) -> String {
         keep.to_string()
     }
 }

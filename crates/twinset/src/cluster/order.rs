@@ -1,9 +1,21 @@
-//! The order in which records are rather kept; ties in input order.
+//! The order in which records are kept: of each group the record that comes first. Ties are in input order.
 
 use std::cmp::Reverse;
 
 use crate::join::Links;
 use crate::model::Strings;
+
+/// The order in which records are kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Order<'a> {
+    /// That of the input.
+    #[default]
+    Input,
+    /// Records with many pairs first.
+    Degree,
+    /// This one, of all records.
+    Ranked(&'a [u32]),
+}
 
 /// Records with long texts first.
 pub fn by_length(lengths: &[u32]) -> Vec<u32> {

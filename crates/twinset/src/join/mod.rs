@@ -34,6 +34,7 @@ mod partners;
 mod parts;
 mod ppjoin;
 mod prefix;
+mod prepared;
 mod probe;
 mod rising;
 mod scan;
@@ -50,6 +51,7 @@ pub use joined::Joined;
 pub use labels::Labelling;
 pub use links::{Links, ValuedPairs};
 pub use options::{Algorithm, Estimating, JoinOptions};
+pub use prepared::Prepared;
 pub(crate) use suffix::suffix_filter;
 pub(crate) use synopses::count as count_synopses;
 pub(crate) use verify::overlap_at_least;
@@ -101,6 +103,16 @@ impl Input<'_> {
     /// Whether there is no record.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many records the left, or only, collection has.
+    pub fn left_len(&self) -> usize {
+        match self {
+            Self::Sets(sets) => sets.left_len(),
+            Self::Spilled(sets) => sets.left_len(),
+            Self::Texts { texts, left } => left.unwrap_or(texts.len()),
+            Self::Synopses(synopses) => synopses.left_len(),
+        }
     }
 
     /// The value of a record and one that is identical, if they form a pair.

@@ -5,6 +5,12 @@ use super::Measure;
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
 /// Why the library could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -44,6 +50,9 @@ pub enum Error {
         /// What can be written.
         expected: &'static str,
     },
+    /// Options that contradict each other, with what to change.
+    #[error("{0}")]
+    Conflict(&'static str),
     /// More than the 32-bit ids can number.
     #[error("more than {limit} {what}: split the input")]
     TooMany {

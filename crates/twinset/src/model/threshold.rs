@@ -100,6 +100,40 @@ impl FromStr for Threshold {
     }
 }
 
+impl TryFrom<&str> for Threshold {
+    type Error = Error;
+
+    fn try_from(text: &str) -> Result<Self> {
+        text.parse()
+    }
+}
+
+/// A number means its shortest decimal text, so 0.8 is 4/5.
+impl TryFrom<f64> for Threshold {
+    type Error = Error;
+
+    fn try_from(number: f64) -> Result<Self> {
+        number.to_string().parse()
+    }
+}
+
+/// A whole number, for measures that count.
+impl TryFrom<u32> for Threshold {
+    type Error = Error;
+
+    fn try_from(number: u32) -> Result<Self> {
+        Self::whole(number)
+    }
+}
+
+impl TryFrom<i32> for Threshold {
+    type Error = Error;
+
+    fn try_from(number: i32) -> Result<Self> {
+        number.to_string().parse()
+    }
+}
+
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.denominator {

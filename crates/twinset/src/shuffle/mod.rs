@@ -66,15 +66,15 @@ impl Shuffle {
                 return bad("--empty", "asked where records lie on many machines: those without tokens are no pairs");
             }
             Method::Exact => (join.clone(), Content::Tokens { salt }),
-            Method::Sketch if estimate.verify => {
+            Method::MinHash if estimate.verify => {
                 return bad("--verify", "asked where records lie on many machines: find pairs exactly instead");
             }
-            Method::Sketch => {
+            Method::MinHash => {
                 let permutations = estimate.permutations.get();
                 let minima = Minima::new(permutations, estimate.seed, false);
                 (estimate.of_sketches(join)?, Content::Entries(minima, permutations))
             }
-            Method::Labels | Method::Synopses => {
+            Method::Lsh | Method::Kmv => {
                 return bad(
                     &format!("--method {}", estimate.method),
                     "for records on many machines: say exact or sketch",

@@ -15,12 +15,13 @@ use crate::model::{Bounds, Collections, Condition, Error, Measure, Result, SYNOP
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct EstimateOptions {
-    /// exact, sketch, labels or synopses
+    /// exact, minhash, lsh or kmv
     ///
-    /// sketch: the smallest hashes of a record under many permutations stand for it. Similarities are estimates, with a
-    /// 95% interval. labels: sets are compared whose labels begin alike in one of several trees; similarities are exact, and
-    /// each pair is found with --probability at least. synopses: the smallest hashes of a record under one hash function stand
-    /// for it, and estimate every measure but edit.
+    /// minhash: the smallest hashes of a record under many permutations, its sketch, stand for it. Similarities are
+    /// estimates, with a 95% interval. lsh: sets are compared whose labels begin alike in one of several trees;
+    /// similarities are exact, and each pair is found with --probability at least. kmv: the smallest hashes of a record
+    /// under one hash function, its synopsis, stand for it, and estimate every measure but edit. Also known as sketch,
+    /// labels and synopses.
     #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD", default_value_t, help_heading = "Method"))]
     pub method: Method,
     /// How many permutations: the entries of a sketch
@@ -82,15 +83,15 @@ impl EstimateOptions {
         let Self { method, permutations, agree, probability, verify, seed, size, labels } = self.clone();
         let own = match method {
             Method::Exact => Self::default(),
-            Method::Sketch => Self { method, permutations, agree, probability, verify, seed, ..Self::default() },
-            Method::Labels => Self { method, probability, seed, labels, ..Self::default() },
-            Method::Synopses => Self { method, probability, verify, seed, size, ..Self::default() },
+            Method::MinHash => Self { method, permutations, agree, probability, verify, seed, ..Self::default() },
+            Method::Lsh => Self { method, probability, seed, labels, ..Self::default() },
+            Method::Kmv => Self { method, probability, verify, seed, size, ..Self::default() },
         };
         if own == *self {
             return Ok(());
         }
-        let expected = "a method for all of these options: --permutations and --agree are for --method sketch, --trees and --bits for --method \
-                        labels, --size for --method synopses, --verify for sketch and synopses, --probability and --seed for all three";
+        let expected = "a method for all of these options: --permutations and --agree are for --method minhash, --trees and --bits for --method \
+                        lsh, --size for --method kmv, --verify for minhash and kmv, --probability and --seed for all three";
         Err(Error::BadOption { text: format!("--method {method}"), expected })
     }
 
@@ -184,21 +185,24 @@ pub enum Method {
     /// Every pair, none missing.
     #[default]
     Exact,
-    /// By the smallest hashes under many permutations.
-    Sketch,
-    /// By labels that begin alike.
-    Labels,
-    /// By the smallest hashes under one hash function.
-    Synopses,
+    /// By MinHash sketches: the smallest hashes under many permutations.
+    #[serde(alias = "sketch")]
+    MinHash,
+    /// By LSH labels that begin alike.
+    #[serde(alias = "labels")]
+    Lsh,
+    /// By KMV synopses: the smallest hashes under one hash function.
+    #[serde(alias = "synopses")]
+    Kmv,
 }
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Exact => "exact",
-            Self::Sketch => "sketch",
-            Self::Labels => "labels",
-            Self::Synopses => "synopses",
+            Self::MinHash => "minhash",
+            Self::Lsh => "lsh",
+            Self::Kmv => "kmv",
         })
     }
 }
@@ -209,12 +213,10 @@ impl FromStr for Method {
     fn from_str(text: &str) -> Result<Self, Error> {
         match text {
             "exact" => Ok(Self::Exact),
-            "sketch" => Ok(Self::Sketch),
-            "labels" => Ok(Self::Labels),
-            "synopses" => Ok(Self::Synopses),
-            _ => {
-                Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact, sketch, labels or synopses" })
-            }
+            "minhash" | "sketch" => Ok(Self::MinHash),
+            "lsh" | "labels" => Ok(Self::Lsh),
+            "kmv" | "synopses" => Ok(Self::Kmv),
+            _ => Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact, minhash, lsh or kmv" }),
         }
     }
 }

@@ -51,6 +51,12 @@ impl TokenOptions {
     }
 }
 
+impl From<TokenKind> for TokenOptions {
+    fn from(kind: TokenKind) -> Self {
+        Self { tokens: Some(kind), ..Self::default() }
+    }
+}
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
