@@ -326,6 +326,14 @@ fn sqlite() {
     // With a write-ahead log, the file itself changes only now and then.
     connection.execute_batch("PRAGMA journal_mode = WAL").unwrap();
     check_saved(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
+    // Of a file that is opened through a link, the log is beside the file itself.
+    #[cfg(unix)]
+    {
+        let link = folder.path().join("links").join("link.db");
+        fs::create_dir(folder.path().join("links")).unwrap();
+        std::os::unix::fs::symlink("../shop.db", &link).unwrap();
+        check_saved(&link.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
+    }
     let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
     check_saved(&path.display().to_string(), |statement| {
         connection.execute_batch(&format!("{statement}; {checkpoint}")).unwrap();

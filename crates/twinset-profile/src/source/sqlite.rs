@@ -40,11 +40,13 @@ fn state(path: &Path, choice: &Choice) -> String {
     if choice.state.is_some() {
         return choice.state_or(|| None);
     }
-    let mut log = path.as_os_str().to_owned();
+    // SQLite follows links, and writes its log beside the file that they lead to.
+    let Ok(path) = path.canonicalize() else { return String::new() };
+    let mut log = path.clone().into_os_string();
     log.push("-wal");
     let log = Path::new(&log);
     let has_log = log.metadata().is_ok_and(|log| log.len() > 0);
-    choice.state_of_files(&[path, log][..if has_log { 2 } else { 1 }])
+    choice.state_of_files(&[&path, log][..if has_log { 2 } else { 1 }])
 }
 
 impl Sqlite {
