@@ -95,7 +95,7 @@ fn report(path: &std::path::Path, imported: &Imported) {
     eprintln!(
         "{}: {new} new, {replaced} replaced, {unchanged} unchanged, {refused} refused{}{}",
         path.display(),
-        also(ignored, "ignored (another source has more text)"),
+        also(ignored, "ignored (another source or feed has as much text or more)"),
         also(outdated, "too old to be kept"),
     );
     for problem in problems {

@@ -41,11 +41,11 @@ pub struct Submission {
 
 /// How an article came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Way<'a> {
     /// It was posted or imported.
     Given,
-    /// It is an entry of a feed, which may be a teaser.
-    Feed,
+    /// It is an entry of the feed at this address, and may be a teaser.
+    Feed(&'a str),
 }
 
 /// An article as it is kept.

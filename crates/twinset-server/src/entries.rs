@@ -54,7 +54,7 @@ pub(crate) fn take_in(news: &News, bytes: &[u8], address: &str) -> Result<Taken,
     let (articles, outdated) = news.without_outdated(articles).map_err(failed)?;
     imported.outdated = outdated;
     let batch = articles.into_iter().map(|article| (shortened(&article.url), article)).collect();
-    imported.take(news, batch, Way::Feed, &mut |_| {}).map_err(failed)?;
+    imported.take(news, batch, Way::Feed(address), &mut |_| {}).map_err(failed)?;
     Ok(Taken { title, imported })
 }
 

@@ -14,7 +14,7 @@ pub struct Imported {
     pub replaced: u64,
     /// Articles that were there already.
     pub unchanged: u64,
-    /// Articles that were ignored, as another source has more text.
+    /// Articles that were ignored, as another source or feed has as much text or more.
     pub ignored: u64,
     /// What could not be taken in, and why; the first ones.
     pub problems: Vec<String>,
@@ -53,7 +53,7 @@ impl Imported {
         &mut self,
         news: &News,
         batch: Vec<(String, Submission)>,
-        way: Way,
+        way: Way<'_>,
         progress: &mut impl FnMut(u64),
     ) -> Result<()> {
         let (places, submissions): (Vec<String>, Vec<Submission>) = batch.into_iter().unzip();

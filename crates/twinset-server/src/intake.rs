@@ -10,7 +10,12 @@ use crate::store::NewArticle;
 use crate::{Error, Result};
 
 /// Understands a submission.
-pub(crate) fn article(submission: Submission, way: Way, extractor: &Extractor, limits: &Limits) -> Result<NewArticle> {
+pub(crate) fn article(
+    submission: Submission,
+    way: Way<'_>,
+    extractor: &Extractor,
+    limits: &Limits,
+) -> Result<NewArticle> {
     let Submission { url, title, text, published, source, turtle, json_ld, html } = submission;
     let url = address(&url, limits)?;
     let page = html.map(|html| markup::understand(&html, &url, limits)).transpose()?;
@@ -49,7 +54,11 @@ pub(crate) fn article(submission: Submission, way: Way, extractor: &Extractor, l
     let entities: Vec<Entity> = told.entities.into_iter().chain(of_page.entities).collect();
     let entities =
         if entities.is_empty() { extractor.entities(&title, &text)? } else { tidy(entities, limits.entities) };
-    Ok(NewArticle { url, title, text, published, source, entities, way })
+    let feed = match way {
+        Way::Given => None,
+        Way::Feed(address) => Some(address.to_owned()),
+    };
+    Ok(NewArticle { url, title, text, published, source, entities, feed })
 }
 
 /// An address as it is kept. What stands behind `#` stays: some pages tell their articles apart by it alone.

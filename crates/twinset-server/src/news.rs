@@ -122,7 +122,7 @@ impl News {
         self.writer()?.change(order)?.receipt()
     }
 
-    fn prepared(&self, submission: Submission, way: Way) -> Result<Order> {
+    fn prepared(&self, submission: Submission, way: Way<'_>) -> Result<Order> {
         let article = intake::article(submission, way, &self.extractor, self.limits())?;
         let terms = self.kept.comparer.terms(&article.title, &article.text, &article.entities)?;
         let labelled = self.kept.labels.label(terms);
@@ -130,7 +130,7 @@ impl News {
     }
 
     /// Takes many articles in, with few commits.
-    pub(crate) fn submit_all(&self, submissions: Vec<Submission>, way: Way) -> Result<Vec<Result<Receipt>>> {
+    pub(crate) fn submit_all(&self, submissions: Vec<Submission>, way: Way<'_>) -> Result<Vec<Result<Receipt>>> {
         let prepared: Vec<Result<Order>> =
             submissions.into_par_iter().map(|submission| self.prepared(submission, way)).collect();
         let writer = self.writer()?;

@@ -37,7 +37,7 @@ pub enum Outcome {
     Replaced,
     /// It was there already, and is the same.
     Unchanged,
-    /// It was ignored: another source has sent an article from the same address, with as much text or more.
+    /// It was ignored: another source or feed has sent an article from the same address, with as much text or more.
     Ignored,
 }
 
@@ -210,11 +210,16 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
     kept.catch_up()?;
     let mut done: Vec<Done> = Vec::new();
     let (mut new, mut removed): (Vec<New>, Vec<i64>) = (Vec::new(), Vec::new());
+    let mut shared: Vec<i64> = Vec::new();
     for order in orders {
         let place = done.len();
         match order {
             Order::Put(article, labelled) => match kept.store.read(|reading| reading.article_at(&article.url))? {
                 Some(old) if article.is_kept_as(&old) => {
+                    let feed = kept.store.read(|reading| reading.feed_of(old.id))?;
+                    if feed.is_some() && feed != article.feed {
+                        shared.push(old.id);
+                    }
                     done.push(Done::Put(Receipt { id: old.id, outcome: Outcome::Unchanged }));
                 }
                 Some(old) if kept.store.read(|reading| article.yields_to(&old, reading))? => {
@@ -238,6 +243,9 @@ fn commit(kept: &Kept, orders: Vec<Order>) -> Result<Vec<Done>> {
                 removed = kept.store.read(|reading| reading.outdated(before, most, TOGETHER))?;
             }
         }
+    }
+    if !shared.is_empty() {
+        kept.store.write(|writing| writing.share(&shared))?;
     }
     if !removed.is_empty() || new.is_empty() && done.is_empty() {
         removed = kept.store.write(|writing| {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use twinset_server::{
-    Asked, Error, Found, News, Outcome, Search, ServeOptions, Submission, TextQuery, back_up, show_demo,
+    Asked, Error, Found, News, Outcome, Search, ServeOptions, Submission, TextQuery, back_up, import, show_demo,
 };
 
 const STORY: &str = "A ferry with ninety passengers ran aground near the old lighthouse on Sunday morning. The coastguard brought \
@@ -143,6 +143,56 @@ fn another_source_replaces_an_article_only_with_more_text() {
     assert_eq!(send("Atom", &longer), kept(Outcome::Replaced, "Atom", &longer));
     // Characters count, not bytes.
     assert_eq!(send("RSS", &"ä".repeat(longer.len() - 1)), kept(Outcome::Ignored, "Atom", &longer));
+}
+
+/// Takes in a feed of one article from a file, as often as it is changed.
+fn take_feed(news: &News, file: &Path, title: &str, text: &str) -> String {
+    let feed = format!(
+        "<rss version='2.0'><channel><title>{title}</title><item><title>Ferry</title><link>https://a.example/1</link>\
+         <description>{text}</description></item></channel></rss>"
+    );
+    std::fs::write(file, feed).unwrap();
+    let imported = import(news, file, |_| {}).unwrap();
+    assert!(imported.problems.is_empty(), "{imported:?}");
+    let found = news.newest(0, 10).unwrap();
+    assert_eq!(found.len(), 1);
+    news.article(found[0].id).unwrap().text
+}
+
+#[test]
+fn an_entry_shortens_only_what_came_from_its_own_feed() {
+    let (longer, longest) = (format!("{STORY} More."), format!("{STORY} Even more."));
+    let folder = TempDir::new().unwrap();
+    let [first, second] = ["first.rss", "second.rss"].map(|name| folder.path().join(name));
+    let post = |news: &News, source: &str, text: &str| {
+        let mut given = submission("https://a.example/1", "Ferry", text);
+        (given.source, given.published) = (Some(source.to_owned()), None);
+        news.submit(given).unwrap().outcome
+    };
+    // Two feeds of one title.
+    let news = open(&folder.path().join("titles"));
+    assert_eq!(take_feed(&news, &first, "News", STORY), STORY);
+    assert_eq!(take_feed(&news, &second, "News", "a teaser"), STORY);
+    // A feed may shorten what is its own, whatever it is called by then.
+    assert_eq!(take_feed(&news, &first, "Other news", &STORY[..60]), &STORY[..60]);
+    // What two have written is shortened by neither.
+    assert_eq!(take_feed(&news, &second, "News", STORY), STORY);
+    assert_eq!(take_feed(&news, &second, "News", "a teaser"), STORY);
+    assert_eq!(take_feed(&news, &first, "Other news", "a teaser"), STORY);
+    // What was posted, even if a feed had more after that.
+    let news = open(&folder.path().join("posted"));
+    assert_eq!(post(&news, "News", STORY), Outcome::New);
+    assert_eq!(take_feed(&news, &first, "News", &longer), longer);
+    assert_eq!(take_feed(&news, &first, "News", "a teaser"), longer);
+    assert_eq!(post(&news, "News", &longest), Outcome::Replaced);
+    assert_eq!(take_feed(&news, &first, "News", STORY), longest);
+    // What was posted after the feed had it.
+    for text in [STORY, &longer] {
+        let news = open(&folder.path().join(text.len().to_string()));
+        assert_eq!(take_feed(&news, &first, "News", STORY), STORY);
+        assert!([Outcome::Unchanged, Outcome::Replaced].contains(&post(&news, "News", text)));
+        assert_eq!(take_feed(&news, &first, "News", "a teaser"), text);
+    }
 }
 
 #[test]

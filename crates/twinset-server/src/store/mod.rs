@@ -29,7 +29,7 @@ const FILE: &str = "news.sqlite";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a database of each version becomes one of the next; the last version is how many there are.
-const UPGRADES: [&str; 4] = [
+const UPGRADES: [&str; 5] = [
     "
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     -- Every change of an article gives it a new place in the order of changes. A deleted one stays until all have heard of it.
@@ -58,6 +58,8 @@ const UPGRADES: [&str; 4] = [
     "ALTER TABLE reads ADD COLUMN drift REAL NOT NULL DEFAULT 0;",
     // Whether an article came as an entry of a feed. Of those that were there before nobody knows.
     "ALTER TABLE articles ADD COLUMN is_entry INTEGER NOT NULL DEFAULT 1;",
+    // The address of the feed that alone an article came from. Of those that were there before nobody knows.
+    "ALTER TABLE articles DROP COLUMN is_entry; ALTER TABLE articles ADD COLUMN feed TEXT;",
 ];
 
 impl Store {
@@ -173,6 +175,7 @@ mod tests {
             assert_eq!(feed.unwrap(), ("https://a.example/feed".to_owned(), false));
             let head = store.read(|reading| reading.head(1)).unwrap().unwrap();
             assert!(head.is_read && head.title == "Title");
+            assert_eq!(store.read(|reading| reading.feed_of(1)).unwrap(), None);
         }
     }
 }

@@ -88,9 +88,9 @@ impl Reading<'_> {
         Ok(links)
     }
 
-    /// Whether an article came as an entry of a feed.
-    pub(crate) fn is_entry(&self, id: i64) -> Result<bool> {
-        let sql = "SELECT is_entry FROM articles WHERE id = ?1";
+    /// The feed that alone an article came from.
+    pub(crate) fn feed_of(&self, id: i64) -> Result<Option<String>> {
+        let sql = "SELECT feed FROM articles WHERE id = ?1";
         Ok(self.connection.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
     }
 

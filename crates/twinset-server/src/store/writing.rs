@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::Reading;
 use crate::Result;
-use crate::article::{Article, Entity, Moment, Way};
+use crate::article::{Article, Entity, Moment};
 use crate::compared::COPY;
 
 /// A change that is being made.
@@ -47,11 +47,12 @@ impl Writing<'_> {
         }
         let entities = serde_json::to_string(&article.entities).expect("entities can be written as JSON");
         let mut insert = self.transaction.prepare_cached(
-            "INSERT INTO articles (id, change, url, source, published, received, title, length, entities, text, is_entry)
+            "INSERT INTO articles (id, change, url, source, published, received, title, length, entities, text, feed)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              ON CONFLICT (id) DO UPDATE SET change = excluded.change, source = excluded.source,
              published = excluded.published, title = excluded.title, length = excluded.length,
-             entities = excluded.entities, text = excluded.text, is_entry = excluded.is_entry",
+             entities = excluded.entities, text = excluded.text,
+             feed = CASE WHEN articles.feed = excluded.feed THEN articles.feed END",
         )?;
         let id = insert.insert(params![
             old,
@@ -64,9 +65,15 @@ impl Writing<'_> {
             article.text.chars().count() as i64,
             entities,
             article.text,
-            article.way == Way::Feed,
+            article.feed,
         ])?;
         Ok(old.unwrap_or(id))
+    }
+
+    /// Keeps that articles did not come from one feed alone.
+    pub(crate) fn share(&self, ids: &[i64]) -> Result<()> {
+        let mut update = self.transaction.prepare_cached("UPDATE articles SET feed = NULL WHERE id = ?1")?;
+        ids.iter().try_for_each(|&id| Ok(update.execute([id]).map(drop)?))
     }
 
     /// Links two articles that are alike.
@@ -170,7 +177,8 @@ pub(crate) struct NewArticle {
     pub(crate) published: Option<Moment>,
     pub(crate) source: String,
     pub(crate) entities: Vec<Entity>,
-    pub(crate) way: Way,
+    /// The address of the feed that it is an entry of; `None` if it was posted or imported.
+    pub(crate) feed: Option<String>,
 }
 
 impl NewArticle {
@@ -183,11 +191,14 @@ impl NewArticle {
             && old.entities == self.entities
     }
 
-    /// Whether an earlier article from the same address stays, as it has no less text: another source sent it, or it was given, and this
-    /// is an entry of a feed, maybe with a teaser. With as much text the first one stays, as two feeds that list the same article would
-    /// otherwise replace each other's for ever.
+    /// Whether an earlier article from the same address stays, as it has no less text: another source sent it, or this is an entry of a
+    /// feed, maybe with a teaser, and not all that came from the address came from that feed. With as much text the first one stays, as
+    /// two feeds that list the same article would otherwise replace each other's for ever.
     pub(crate) fn yields_to(&self, old: &Article, reading: &Reading<'_>) -> Result<bool> {
-        let is_other = old.source != self.source || self.way == Way::Feed && !reading.is_entry(old.id)?;
+        let is_other = match &self.feed {
+            None => old.source != self.source,
+            Some(feed) => reading.feed_of(old.id)?.as_ref() != Some(feed),
+        };
         Ok(is_other && self.text.chars().count() <= old.text.chars().count())
     }
 }
