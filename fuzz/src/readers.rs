@@ -135,10 +135,10 @@ pub(crate) fn jsonld(data: &[u8]) {
 fn graph(name: &str, mut bytes: Bytes<'_>) {
     let how = bytes.byte();
     let mut options = ReadOptions::default();
-    options.rdf.resources = if how & 1 > 0 { Resources::All } else { Resources::Roots };
-    options.rdf.blank_nodes = if how & 2 > 0 { BlankNodes::Id } else { BlankNodes::Structure };
+    options.rdf.resources = Some(if how & 1 > 0 { Resources::All } else { Resources::Roots });
+    options.rdf.blank_nodes = Some(if how & 2 > 0 { BlankNodes::Id } else { BlankNodes::Structure });
     options.rdf.allow_entities = how & 4 > 0;
-    options.rdf.literals = if how & 8 > 0 { "words" } else { "whole" }.parse().expect("both are known");
+    options.rdf.literals = Some(if how & 8 > 0 { "words" } else { "whole" }.parse().expect("both are known"));
     let file = File::new(name, bytes.rest(), options);
     if let Some(loaded) = file.check() {
         _ = file.copied(&loaded.collection);

@@ -112,15 +112,26 @@ fn an_index_keeps_its_rdf_options() {
             assert!(found.contains("\nhttp://x/b,http://x/a,1"), "{index}: {found}");
             assert_eq!(folder.stdout(&format!("index count {index} b.nt --threshold 1")), "threshold,pairs\n1,1\n");
             let same = format!("index query {index} b.nt --threshold 1 --ignore-predicate http://c/note --depth 3");
-            for refused in [
-                format!("{same} --map map.csv"),
-                format!("index query {index} b.nt --threshold 1 --literals words"),
-                format!("index add {index} b.nt --ignore-predicate http://c/p"),
+            let query = format!("index query {index} --threshold 1");
+            for (refused, reason) in [
+                (
+                    format!("{same} --map map.csv"),
+                    "with --map http://d/* to http://c/*, not with --map http://e/* to http://c/*",
+                ),
+                (format!("{query} b.nt --literals words"), "with --literals whole, not with --literals words"),
+                (
+                    format!("index add {index} b.nt --ignore-predicate http://c/p"),
+                    "with --ignore-predicate http://c/note, not with --ignore-predicate http://c/p",
+                ),
+                (format!("{query} --like first"), "--like gives a text"),
+                (format!("index count {index} --threshold 1 --like first"), "--like gives a text"),
             ] {
                 let (code, text) = message(&refused);
                 assert_eq!(code, Some(2), "{refused}: {text}");
-                assert!(text.contains("other RDF options") && text.contains("http://c/note"), "{text}");
+                assert!(text.contains(reason), "{text}");
             }
+            // What is given, and the same, is no other option; and nothing else must be given with it.
+            assert_eq!(folder.stdout(&format!("{query} b.nt --literals whole --resources roots")), found);
             std::fs::write(folder.path("map.csv"), "http://d/*,http://c/*\n").unwrap();
             assert_eq!(folder.stdout(&format!("{same} --map map.csv")), found);
             let (code, text) = message(&format!("index query {index} docs.csv --threshold 1"));
@@ -136,6 +147,20 @@ fn an_index_keeps_its_rdf_options() {
         assert!(found.contains("\n-,http://x/a,1"), "{found}");
     }
     assert_eq!(message("index create other --allow-entities").0, Some(2));
+    // An option that is the default where nothing is said is another one here.
+    folder.stdout("index create words --literals words --ignore-predicate http://c/note");
+    folder.stdout("index add words a.nt");
+    folder.stdout("index add words b.nt --literals words");
+    for (option, reason) in [
+        ("--literals whole", "it was made with --literals words, not with --literals whole; leave --literals out"),
+        ("--depth 1", "it was made without --depth, not with --depth 1; leave --depth out"),
+    ] {
+        let (code, text) = message(&format!("index add words b.nt {option}"));
+        assert!(code == Some(2) && text.contains(reason), "{text}");
+    }
+    // Also what is said when the index is made.
+    folder.stdout("index create whole --literals whole");
+    assert_eq!(message("index add whole a.nt --literals words").0, Some(2));
 }
 
 #[test]

@@ -59,8 +59,8 @@ impl Create {
         if self.rdf.allow_entities {
             return refused("--allow-entities is for commands that read files; leave it out");
         }
-        let rdf = self.rdf.fixed()?;
-        let content = (rdf != RdfOptions::default()).then(|| serde_json::to_value(rdf)).transpose()?.map(Content::Rdf);
+        let rdf = (self.rdf != RdfOptions::default()).then(|| self.rdf.fixed()).transpose()?;
+        let content = rdf.map(serde_json::to_value).transpose()?.map(Content::Rdf);
         let made = match self.kind {
             Kind::Labels if self.size.is_some() => return refused("--size is for synopses; say --kind synopses"),
             Kind::Synopses if self.labels != LabelOptions::default() => {

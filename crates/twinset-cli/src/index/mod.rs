@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use twinset::{TokenHasher, TokenOptions};
 use twinset_index::{Content, Settings};
-use twinset_io::read::{Inputs, RdfOptions};
+use twinset_io::read::{Difference, Inputs, RdfOptions};
 use twinset_io::write::check_outputs;
 use twinset_io::{Error, Host, ReadOptions, are_rdf, guarded, tokens_for};
 
@@ -192,10 +192,10 @@ impl Reading {
 
 /// The RDF options that an index keeps. Others that are given are refused.
 fn kept_options(kept: &serde_json::Value, given: &RdfOptions, name: &str) -> anyhow::Result<RdfOptions> {
-    let options = RdfOptions::deserialize(kept).map_err(|error| damaged(&error.to_string()))?;
-    let fixed = given.fixed()?;
-    if fixed != RdfOptions::default() && fixed != options {
-        let reason = format!("{name}: it was made with other RDF options ({kept}); leave yours out");
+    let options = RdfOptions::deserialize(kept).map_err(|error| damaged(&error.to_string()))?.fixed()?;
+    if let Some(Difference { name: option, given, fixed }) = given.difference(&options)? {
+        let fixed = fixed.map_or_else(|| format!("without --{option}"), |value| format!("with --{option} {value}"));
+        let reason = format!("{name}: it was made {fixed}, not with --{option} {given}; leave --{option} out");
         return Err(Error::Usage(reason).into());
     }
     Ok(RdfOptions { allow_entities: given.allow_entities, ..options })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use twinset::{Comparison, Interval, Intervals, Measure, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions};
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{Hit, Snapshot, SynopsisIndex};
-use twinset_index::{Settings, synopses};
+use twinset_index::{Content, Settings, synopses};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value};
 use twinset_io::{Error, OutputOptions, Prepared, ReadOptions, for_each_record};
@@ -132,6 +132,11 @@ impl Asked {
                     records.into_iter().try_for_each(|record| visit(record.name(), record.content))
                 };
                 for_each_record(&inputs, &read, &[], run, prepare, BATCH, take)
+            }
+            (None, Some(_), None) if matches!(settings.content, Some(Content::Rdf(_))) => {
+                let reason = "it holds descriptions of RDF resources, and --like gives a text; name a file of RDF, or \
+                              a resource of the index with --id";
+                Err(Error::Usage(format!("{name}: {reason}")).into())
             }
             (None, Some(text), None) => {
                 visit("-".to_owned(), make(hasher.hashes(text)?))?;

@@ -60,7 +60,7 @@ pub use parquet::texts_of;
 pub(crate) use parquet_file::ParquetFile;
 pub(crate) use pieces::{Piece, for_each_piece, whole_file};
 pub(crate) use rdf::Described;
-pub use rdf::{BlankNodes, IriRules, Literals, RdfOptions, Resources};
+pub use rdf::{BlankNodes, Difference, IriRules, Literals, RdfOptions, Resources};
 #[cfg(feature = "rdf")]
 pub(crate) use rdf::{describe, for_each_quad};
 pub(crate) use reader::{BadRecords, for_each_block, format_of};

@@ -8,7 +8,7 @@ mod quads;
 #[cfg_attr(not(feature = "rdf"), path = "../missing/rdf.rs")]
 mod resources;
 
-pub use options::{BlankNodes, IriRules, Literals, RdfOptions, Resources};
+pub use options::{BlankNodes, Difference, IriRules, Literals, RdfOptions, Resources};
 #[cfg(feature = "rdf")]
 pub(crate) use quads::{describe, for_each_quad};
 pub(crate) use resources::Described;

@@ -16,9 +16,9 @@ use crate::Error;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RdfOptions {
-    /// Which resources are records: roots (subjects nobody points to), typed:IRI, or all subjects
-    #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", default_value_t, help_heading = "RDF"))]
-    pub resources: Resources,
+    /// Which resources are records: roots (subjects nobody points to), typed:IRI, or all subjects (default: roots)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", help_heading = "RDF"))]
+    pub resources: Option<Resources>,
     /// A predicate to leave out; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "IRI", help_heading = "RDF"))]
     pub ignore_predicate: Vec<String>,
@@ -26,15 +26,15 @@ pub struct RdfOptions {
     /// begin so
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "RDF"))]
     pub map: Option<IriRules>,
-    /// What blank nodes are known by: structure (what hangs below them) or id
-    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "RDF"))]
-    pub blank_nodes: BlankNodes,
+    /// What blank nodes are known by: structure (what hangs below them) or id (default: structure)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", help_heading = "RDF"))]
+    pub blank_nodes: Option<BlankNodes>,
     /// How many steps from a resource are followed (default: all)
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "RDF"))]
     pub depth: Option<NonZeroU32>,
-    /// How a literal becomes terms: whole, words or qgrams:Q
-    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "RDF"))]
-    pub literals: Literals,
+    /// How a literal becomes terms: whole, words or qgrams:Q (default: whole)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", help_heading = "RDF"))]
+    pub literals: Option<Literals>,
     /// Read RDF/XML that declares entities; nested and long ones are refused all the same
     #[cfg_attr(feature = "clap", arg(long, help_heading = "RDF"))]
     pub allow_entities: bool,
@@ -55,6 +55,18 @@ impl FromStr for IriRules {
 
     fn from_str(path: &str) -> Result<Self, Infallible> {
         Ok(Self::File(path.into()))
+    }
+}
+
+impl fmt::Display for IriRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pairs(pairs) => {
+                let pairs: Vec<String> = pairs.iter().map(|(from, to)| format!("{from} to {to}")).collect();
+                f.write_str(&pairs.join(", "))
+            }
+            Self::File(path) => path.display().fmt(f),
+        }
     }
 }
 
@@ -88,15 +100,57 @@ impl IriRules {
 }
 
 impl RdfOptions {
-    /// The options that decide how a resource is described, with the rules of a file in place of its path: what an index
-    /// keeps, and compares with what is given later.
+    /// The options that decide how a resource is described, with defaults for those that are not given, and the rules of a
+    /// file in place of its path: what an index keeps, and compares with what is given later.
     pub fn fixed(&self) -> crate::Result<Self> {
         let map = self.map.as_ref().map(|rules| rules.pairs().map(IriRules::Pairs)).transpose()?;
         let mut ignore_predicate: Vec<String> = self.ignore_predicate.iter().map(|iri| bare(iri).to_owned()).collect();
         ignore_predicate.sort();
         ignore_predicate.dedup();
-        Ok(Self { map, ignore_predicate, allow_entities: false, ..self.clone() })
+        Ok(Self {
+            resources: Some(self.resources.clone().unwrap_or_default()),
+            ignore_predicate,
+            map,
+            blank_nodes: Some(self.blank_nodes.unwrap_or_default()),
+            depth: self.depth,
+            literals: Some(self.literals.unwrap_or_default()),
+            allow_entities: false,
+        })
     }
+
+    /// The first option that is given here and differs from what is [fixed](Self::fixed) there.
+    pub fn difference(&self, fixed: &Self) -> crate::Result<Option<Difference>> {
+        let own = self.fixed()?;
+        let values = |options: &Self| {
+            let ignored = options.ignore_predicate.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            [
+                ("resources", options.resources.as_ref().map(Resources::to_string)),
+                ("ignore-predicate", (!ignored.is_empty()).then_some(ignored)),
+                ("map", options.map.as_ref().map(IriRules::to_string)),
+                ("blank-nodes", options.blank_nodes.map(|how| how.to_string())),
+                ("depth", options.depth.map(|depth| depth.to_string())),
+                ("literals", options.literals.map(|how| how.to_string())),
+            ]
+        };
+        let given = values(self).into_iter().zip(values(&own)).zip(values(fixed));
+        let mut different = given.filter(|(((_, given), own), fixed)| given.is_some() && own != fixed);
+        Ok(different.next().map(|((_, (name, given)), (_, fixed))| Difference {
+            name,
+            given: given.unwrap_or_default(),
+            fixed,
+        }))
+    }
+}
+
+/// An option that is given with another value than an index has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Its name.
+    pub name: &'static str,
+    /// The value that is given.
+    pub given: String,
+    /// That of the index; `None` if it was made without this option.
+    pub fixed: Option<String>,
 }
 
 /// Which resources are records.

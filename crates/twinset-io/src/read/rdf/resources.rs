@@ -56,7 +56,7 @@ impl Described {
                 (predicate, (!is_ignored).then(|| name.into_owned()))
             })
             .collect();
-        let shapes = match options.blank_nodes {
+        let shapes = match options.blank_nodes.unwrap_or_default() {
             BlankNodes::Structure => shapes(&graph, &predicates, &map, limits.blank_levels),
             BlankNodes::Id => HashMap::new(),
         };
@@ -74,16 +74,27 @@ impl Described {
             text: wanted.text.iter().map(of_field).collect::<Result<_>>()?,
             extra: wanted.extra.iter().map(of_field).collect::<Result<_>>()?,
         };
-        let (resources, files) = choose(&graph, &predicates, &map, &options.resources);
+        let which = options.resources.clone().unwrap_or_default();
+        let (resources, files) = choose(&graph, &predicates, &map, &which);
         if resources.is_empty() && !graph.subjects.is_empty() {
-            let reason = match &options.resources {
+            let reason = match which {
                 Resources::Typed(iri) => format!("no resource has the type {iri}"),
                 _ => "every subject is pointed to by another; say --resources all, or typed:IRI".to_owned(),
             };
             return Err(Error::File { file: file.to_owned(), reason });
         }
         let depth = options.depth.map_or(u32::MAX, |depth| depth.get());
-        Ok(Self { graph, predicates, shapes, resources, files, fields, depth, literals: options.literals, map })
+        Ok(Self {
+            graph,
+            predicates,
+            shapes,
+            resources,
+            files,
+            fields,
+            depth,
+            literals: options.literals.unwrap_or_default(),
+            map,
+        })
     }
 
     /// The resources of a file, as positions among all.
