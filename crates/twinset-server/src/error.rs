@@ -42,15 +42,7 @@ impl Error {
 
 impl From<twinset_index::Error> for Error {
     fn from(error: twinset_index::Error) -> Self {
-        match error {
-            // What to do about an index is something else here, as it can be made again.
-            twinset_index::Error::Damaged { index, reason, .. } => {
-                let remedy = "start the service again, which makes it again from the articles; \
-                              if --index names it, remove it first, or name another";
-                Self::storage("the label index", format!("{index}: {reason}; {remedy}"))
-            }
-            error => Self::Index(error),
-        }
+        Self::Index(error)
     }
 }
 

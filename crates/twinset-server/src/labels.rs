@@ -83,8 +83,15 @@ impl Labels {
             }
             (Err(error), _) => match LabelIndex::create(&address, &settings) {
                 Ok(index) => (index, true),
-                // What is there already, and cannot be opened, is the reason that counts.
-                Err(_) => return Err(error.into()),
+                Err(refused) => {
+                    // What is there already, and cannot be opened, is the reason that counts.
+                    let is_there = address.contains("://") || Path::new(&address).join(FILE).is_file();
+                    return Err(match own {
+                        _ if is_there || is_damage(&error) => explained(error.into(), own.is_some()),
+                        Some(folder) => in_the_way(folder).unwrap_or(refused.into()),
+                        None => refused.into(),
+                    });
+                }
             },
         };
         let made = writer.settings().labels();
@@ -194,13 +201,17 @@ impl Labels {
         Ok(found)
     }
 
+    fn explained(&self, error: Error) -> Error {
+        explained(error, self.folder.is_some())
+    }
+
     fn write<T>(&self, write: impl FnOnce(&mut LabelIndex) -> Result<T>) -> Result<T> {
         let mut place = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut index = match place.take() {
             Some(index) => index,
-            None => LabelIndex::open(&self.address)?,
+            None => LabelIndex::open(&self.address).map_err(|error| self.explained(error.into()))?,
         };
-        let result = write(&mut index)?;
+        let result = write(&mut index).map_err(|error| self.explained(error))?;
         *place = Some(index);
         Ok(result)
     }
@@ -209,13 +220,47 @@ impl Labels {
         let known = self.readers.lock().expect("no reader panics with the list").pop();
         let mut index = match known {
             Some(index) => index,
-            None => LabelIndex::open(&self.address)?,
+            None => LabelIndex::open(&self.address).map_err(|error| self.explained(error.into()))?,
         };
         // One that failed may have lost its connection.
-        let result = read(&mut index)?;
+        let result = read(&mut index).map_err(|error| self.explained(error))?;
         self.readers.lock().expect("no reader panics with the list").push(index);
         Ok(result)
     }
+}
+
+/// The file that makes a folder a label index.
+const FILE: &str = "labels.sqlite";
+
+fn is_damage(error: &twinset_index::Error) -> bool {
+    matches!(error, twinset_index::Error::Damaged { .. })
+}
+
+/// A failure, with what to do about damage here, where the index can be made again.
+fn explained(error: Error, is_own: bool) -> Error {
+    match error {
+        Error::Index(twinset_index::Error::Damaged { index, reason, .. }) => {
+            let remedy = match is_own {
+                true => "start the service again, which makes it again from the articles",
+                false => {
+                    "remove it, or name another with --index, and start the service again, which makes it from the articles"
+                }
+            };
+            Error::storage("the label index", format!("{index}: {reason}; {remedy}"))
+        }
+        error => error,
+    }
+}
+
+/// What is in the place of the service's own index, if it is none.
+fn in_the_way(folder: &Path) -> Option<Error> {
+    folder.symlink_metadata().ok()?;
+    let reason = match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().map(|_| "this folder holds other files and no label index")?,
+        Err(_) => "this is no folder, as that of the label index would be",
+    };
+    let remedy = "move it away, and start the service again, which makes the label index from the articles";
+    Some(Error::storage("the label index", format!("{}: {reason}; {remedy}", folder.display())))
 }
 
 /// Makes an empty index in place of one that cannot be used.

@@ -423,7 +423,7 @@ fn a_damaged_label_index_is_made_again() {
     };
     let statement = |sql: &str| _ = rusqlite::Connection::open(&sqlite).unwrap().execute(sql, []).unwrap();
     let middle = std::fs::metadata(&sqlite).unwrap().len() as usize / 2;
-    let damages: [(&str, &dyn Fn()); 12] = [
+    let damages: [(&str, &dyn Fn()); 15] = [
         ("empty", &|| content(&|bytes| bytes.clear())),
         ("cut in the header", &|| content(&|bytes| bytes.truncate(50))),
         ("cut in the middle", &|| content(&|bytes| bytes.truncate(middle))),
@@ -436,6 +436,15 @@ fn a_damaged_label_index_is_made_again() {
         ("no settings", &|| statement("DELETE FROM settings")),
         ("a record without a checksum", &|| statement("UPDATE records SET tokens = zeroblob(24) WHERE number = 3")),
         ("older than its watermark", &|| statement("PRAGMA user_version = 1")),
+        ("no labels", &|| statement("DROP TABLE labels")),
+        ("no records", &|| statement("DROP TABLE records")),
+        ("labels of other records", &|| {
+            // As many labels as before, and each belongs to a record.
+            let sql = "CREATE TABLE wrong AS SELECT tree, label,
+                           (SELECT number FROM records ORDER BY number <= record, number LIMIT 1) AS record FROM labels;
+                       DELETE FROM labels; INSERT INTO labels SELECT * FROM wrong; DROP TABLE wrong";
+            rusqlite::Connection::open(&sqlite).unwrap().execute_batch(sql).unwrap();
+        }),
     ];
     for (name, damage) in damages {
         std::fs::remove_dir_all(&labels).unwrap();
@@ -455,6 +464,22 @@ fn a_damaged_label_index_is_made_again() {
         rusqlite::Connection::open(&sqlite).unwrap().execute_batch(sql).unwrap();
         assert_eq!(ask(&open(folder.path())), expected, "{sql}");
     }
+    // What is no index at all is not removed.
+    std::fs::remove_dir_all(&labels).unwrap();
+    for (text, is_folder) in [("is no folder", false), ("holds other files", true)] {
+        if is_folder {
+            std::fs::remove_file(&labels).unwrap();
+            std::fs::create_dir(&labels).unwrap();
+        }
+        let file = if is_folder { labels.join("notes.txt") } else { labels.clone() };
+        std::fs::write(&file, b"something of value").unwrap();
+        let refused = News::open(folder.path(), &ServeOptions::default()).err().unwrap().to_string();
+        assert!(refused.contains(text) && refused.contains("move it away"), "{refused}");
+        assert!(!refused.contains("index create"), "{refused}");
+        assert_eq!(std::fs::read(file).unwrap(), b"something of value");
+    }
+    std::fs::remove_dir_all(&labels).unwrap();
+    assert_eq!(ask(&open(folder.path())), expected);
     // The articles follow from nothing.
     let store = folder.path().join("news.sqlite");
     files(folder.path()).iter().filter(|file| **file != store).for_each(|file| std::fs::remove_file(file).unwrap());
@@ -472,8 +497,14 @@ fn a_damaged_label_index_elsewhere_is_left_alone() {
     drop(News::open(&data, &options).unwrap());
     std::fs::write(index.join("labels.sqlite"), b"something of value").unwrap();
     let refused = News::open(&data, &options).err().unwrap().to_string();
-    assert!(refused.contains("makes it again from the articles") && !refused.contains("restore"), "{refused}");
+    assert!(refused.contains("; remove it, or name another with --index") && !refused.contains("restore"), "{refused}");
     assert_eq!(std::fs::read(index.join("labels.sqlite")).unwrap(), b"something of value");
+    // What is no index is told as it is.
+    let file = folder.path().join("file");
+    std::fs::write(&file, b"something of value").unwrap();
+    let options = ServeOptions { index: Some(file.display().to_string()), ..ServeOptions::default() };
+    let refused = News::open(&data, &options).err().unwrap().to_string();
+    assert!(refused.contains("this is a file") && !refused.contains("index create"), "{refused}");
 }
 
 #[test]

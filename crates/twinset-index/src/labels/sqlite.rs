@@ -57,6 +57,9 @@ impl Sqlite {
         let name = folder.display().to_string();
         let file = folder.join(FILE);
         let watermark = Watermark::of(folder);
+        if folder.is_file() {
+            return Err(Error::index(&name, "this is a file, and an index is in a folder; name that"));
+        }
         if !file.is_file() {
             if watermark.file().is_file() {
                 return Err(Error::damaged(
@@ -147,7 +150,8 @@ fn failure(name: &str, error: &rusqlite::Error) -> Error {
         Some(ErrorCode::SystemIoFailure) => {
             format!("the disk does not answer ({error}); look at the disk, then try again")
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+        // What is asked is always the same, so a question that makes no sense to SQLite is about tables that are not there.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => {
             return Error::damaged(name, format!("it is damaged ({error})"), REMEDY);
         }
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
