@@ -83,6 +83,7 @@ impl Checker<'_> {
         let counted: Vec<usize> =
             counted.iter().copied().filter(|&feature| !self.distinct.contains_key(&vec![feature])).collect();
         self.answer_by_hash(questions, &by_hash, &counted, &mut answers)?;
+        self.count_blanks(questions, &mut answers)?;
         Ok(answers)
     }
 
@@ -146,6 +147,11 @@ impl Checker<'_> {
         }
     }
 
+    /// How many bytes of what is collected are held at a time.
+    pub(crate) fn memory(&self) -> f64 {
+        self.run.memory.map_or(MEMORY, |memory| memory as f64 / 2.0).max((1 << 20) as f64)
+    }
+
     fn is_known(&self, key: &Key) -> bool {
         key.len() == 1 && self.features[key[0]].is_complete
     }
@@ -188,7 +194,7 @@ impl Checker<'_> {
     ) -> Result<()> {
         let asking: Vec<&Question> = by_hash.iter().map(|&at| &questions[at]).collect();
         let (full, asked) = self.plan(&asking, counted);
-        let memory = self.run.memory.map_or(MEMORY, |memory| memory as f64 / 2.0).max((1 << 20) as f64);
+        let memory = self.memory();
         let parts = ((HASH * full.values().sum::<f64>() / memory).ceil() as u64).max(1);
         // Texts take more, and there must be room for them.
         let texts: f64 = full.values().filter(|most| **most <= FEW).map(|most| TEXT * most).sum();
@@ -284,7 +290,12 @@ impl Checker<'_> {
     }
 
     /// Reads some columns of a table. Whether that was possible.
-    fn read(&mut self, table: usize, wanted: &BTreeSet<usize>, mut visit: impl FnMut(&[Batch]) + Send) -> Result<bool> {
+    pub(crate) fn read(
+        &mut self,
+        table: usize,
+        wanted: &BTreeSet<usize>,
+        mut visit: impl FnMut(&[Batch]) + Send,
+    ) -> Result<bool> {
         let wanted: Vec<usize> = wanted.iter().copied().collect();
         let table = &self.tables[table];
         let source = &mut self.sources[table.source];

@@ -46,6 +46,9 @@ pub struct Feature {
     /// Whether a row holds only white space. Databases take that for a value.
     #[serde(default)]
     pub(crate) has_blanks: bool,
+    /// How many rows hold an empty string, or one of white space only, which is taken for no value here.
+    #[serde(default)]
+    pub(crate) blanks: u64,
     #[serde(skip)]
     pub(crate) values: Vec<u64>,
     #[serde(skip)]
@@ -179,6 +182,7 @@ pub(crate) struct Collector {
     recent: Recent,
     is_tokens: bool,
     has_blanks: bool,
+    blanks: u64,
     buffer: Vec<u8>,
 }
 
@@ -198,6 +202,7 @@ impl Collector {
             recent: Recent::default(),
             is_tokens,
             has_blanks: false,
+            blanks: 0,
             buffer: Vec::new(),
         })
     }
@@ -209,6 +214,7 @@ impl Collector {
         let Some(raw) = making.present(raw) else {
             self.nulls += 1;
             self.has_blanks |= raw.is_some_and(|raw| !raw.is_empty());
+            self.blanks += u64::from(raw.is_some_and(|raw| !making.is_null(raw)));
             return;
         };
         if self.is_tokens {
@@ -252,7 +258,18 @@ impl Collector {
 
     /// What was seen.
     pub(crate) fn finish(self, making: &Making, declared_boolean: bool) -> Feature {
-        let Self { rows, nulls, mut counted, frequent, mut shape, mut recent, is_tokens, has_blanks, buffer: _ } = self;
+        let Self {
+            rows,
+            nulls,
+            mut counted,
+            frequent,
+            mut shape,
+            mut recent,
+            is_tokens,
+            has_blanks,
+            blanks,
+            buffer: _,
+        } = self;
         recent.forget().iter().for_each(|place| counted.repeat(place.value, place.count));
         let (mut kept, is_complete) = counted.finish();
         let is_boolean = declared_boolean && !is_tokens && is_complete && are_booleans(&kept);
@@ -314,6 +331,7 @@ impl Collector {
             is_tokens,
             is_boolean,
             has_blanks,
+            blanks,
             values,
             is_complete,
             size: making.size,

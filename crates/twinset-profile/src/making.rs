@@ -33,10 +33,16 @@ impl Making {
     #[inline]
     pub(crate) fn present<'a>(&self, raw: Option<&'a [u8]>) -> Option<&'a [u8]> {
         let raw = raw?;
-        if !self.empty_values && is_blank(raw) || !self.nulls.is_empty() && self.nulls.iter().any(|null| null == raw) {
+        if !self.empty_values && is_blank(raw) || self.is_null(raw) {
             return None;
         }
         Some(raw)
+    }
+
+    /// Whether a text stands for no value, as the user says.
+    #[inline]
+    pub(crate) fn is_null(&self, raw: &[u8]) -> bool {
+        !self.nulls.is_empty() && self.nulls.iter().any(|null| null == raw)
     }
 
     /// The hash of a text.

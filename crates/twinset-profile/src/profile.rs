@@ -56,8 +56,9 @@ fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&K
         let is_known = question.left.iter().chain(&question.right).all(|&feature| is_kept[feature]);
         let saved = saved.filter(|_| is_known)?;
         let identities = (profile.identity(&question.left), profile.identity(&question.right));
-        // The orphans of a key are known only if it was listed, or declared then.
-        let has_orphans = |counts: &&Counts| counts.common == counts.left || !counts.orphans.is_empty();
+        // The orphans of a key are known only if it was listed, or declared then; blank ones only if it was declared.
+        let has_orphans =
+            |counts: &&Counts| (counts.common == counts.left || !counts.orphans.is_empty()) && counts.blanks.is_some();
         saved.answers.get(&identities).filter(|counts| !question.is_declared || has_orphans(counts)).cloned()
     };
     let (declared, problems) = profile.declared_keys(options);
@@ -341,6 +342,17 @@ impl Profile {
         keys.extend(declared.iter().map(|key| scorer.other_key(key)));
         keys.retain(|key| key.declared || key.score >= options.score);
         keys.iter_mut().filter(|key| key.declared).for_each(|key| key.evidence.push(factor("declared", 1.0)));
+        let blanks: HashMap<(&Key, &Key), &Counts> = self
+            .answers
+            .iter()
+            .filter(|(question, _)| question.is_declared)
+            .map(|(question, counts)| ((&question.left, &question.right), counts))
+            .collect();
+        for key in keys.iter_mut().filter(|key| key.declared) {
+            if let Some(counts) = blanks.get(&(&key.left, &key.right)) {
+                key.add_blanks(counts);
+            }
+        }
         let groups = Groups::new(&self.features);
         contained.retain(|relation| {
             matches!((&relation.left[..], &relation.right[..]), (&[left], &[right]) if groups.is_listed(left, right))

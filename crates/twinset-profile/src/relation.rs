@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::orphans::Orphans;
+use crate::source::Counts;
+
 /// What two features, or two pairs of them, have to do with each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Relation {
@@ -87,9 +90,24 @@ impl Relation {
         self.checked = true;
     }
 
-    /// The orphan values in a few words.
+    /// Counts the blank strings that violate a declared key among its orphans.
+    pub(crate) fn add_blanks(&mut self, counts: &Counts) {
+        let Some(blanks) = counts.blanks.as_ref().filter(|blanks| blanks.values > 0) else { return };
+        self.containment = counts.common as f64 / (counts.left + blanks.values) as f64;
+        self.orphan_values += blanks.values;
+        self.orphan_rows += blanks.rows;
+        let all = self.orphans.iter().chain(&blanks.orphans).cloned().collect();
+        self.orphans = Orphans::known(all).0;
+    }
+
+    /// The orphan values in a few words. Those that are blank are in quotes.
     pub fn orphans_in_words(&self) -> String {
-        let mut words: Vec<String> = self.orphans.iter().map(|(value, rows)| format!("{value} ({rows})")).collect();
+        let shown = |value: &str| match value.trim().is_empty() {
+            true => format!("{value:?}"),
+            false => value.to_owned(),
+        };
+        let mut words: Vec<String> =
+            self.orphans.iter().map(|(value, rows)| format!("{} ({rows})", shown(value))).collect();
         let more = self.orphan_values.saturating_sub(self.orphans.len() as u64);
         if more > 0 && !words.is_empty() {
             words.push(format!("and {more} more"));

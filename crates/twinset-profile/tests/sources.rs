@@ -250,7 +250,7 @@ fn check_saved(source: &str, mut execute: impl FnMut(&str)) {
 }
 
 /// The statements that make tables with keys that are declared and violated, where `refers` declares a key after the rows are there.
-fn violated(refers: impl Fn(&str, &str, &str) -> String) -> Vec<String> {
+fn violated(refers: impl Fn(&str, &str, &str, &str) -> String) -> Vec<String> {
     let list = |rows: Vec<String>| rows.join("), (");
     let parents = (1..=100).map(|id| id.to_string()).collect();
     let children = (1..=300).map(|id| (if id <= 100 { id } else { id + 1000 }).to_string()).collect();
@@ -259,20 +259,33 @@ fn violated(refers: impl Fn(&str, &str, &str) -> String) -> Vec<String> {
         format!("INSERT INTO parent VALUES ({})", list(parents)),
         "CREATE TABLE triple (a INTEGER, b INTEGER, d INTEGER, PRIMARY KEY (a, b, d))".to_owned(),
         "INSERT INTO triple VALUES (901, 901, 901), (901, 902, 903)".to_owned(),
-        refers("child", "parent_id", "parent (id)"),
+        refers("child", "parent_id", "INTEGER", "parent (id)"),
         format!("INSERT INTO child (parent_id) VALUES ({})", list(children)),
-        refers("nobody", "parent_id", "parent (id)"),
-        refers("part", "x, y, z", "triple (a, b, d)"),
+        refers("nobody", "parent_id", "INTEGER", "parent (id)"),
+        refers("part", "x, y, z", "INTEGER", "triple (a, b, d)"),
         "INSERT INTO part (x, y, z) VALUES (901, 901, 901), (901, 902, 903), (907, 907, 908), (909, NULL, 909)"
             .to_owned(),
+        // Blank strings are values to a database.
+        "CREATE TABLE word (code VARCHAR(8) NOT NULL PRIMARY KEY)".to_owned(),
+        "INSERT INTO word VALUES ('a'), ('b'), ('\t')".to_owned(),
+        refers("says", "code", "VARCHAR(8)", "word (code)"),
+        "INSERT INTO says (code) VALUES ('a'), ('b'), (''), (''), (' '), (NULL), ('\t')".to_owned(),
+        "CREATE TABLE couple (a VARCHAR(8), b VARCHAR(8), PRIMARY KEY (a, b))".to_owned(),
+        "INSERT INTO couple VALUES ('p', 'q'), ('p', '')".to_owned(),
+        refers("pair", "x, y", "VARCHAR(8)", "couple (a, b)"),
+        "INSERT INTO pair (x, y) VALUES ('p', 'q'), ('p', ''), ('q', ''), ('', NULL)".to_owned(),
     ]
 }
 
+/// The tables of these, those that refer first.
+const VIOLATED: &str = "says, word, pair, couple, part, nobody, child, triple, parent";
+
 /// Every key that is declared is listed, with its violations.
 fn check_declared(source: &str) {
-    let table = ["parent", "triple", "child", "nobody", "part"].map(str::to_owned).to_vec();
+    let table = VIOLATED.split(", ").map(str::to_owned).collect::<Vec<_>>();
     for no_check in [false, true] {
-        let found = read(source, &ProfileOptions { no_check, table: table.clone(), ..ProfileOptions::default() });
+        let options = ProfileOptions { no_check, table: table.clone(), ..ProfileOptions::default() };
+        let found = read(source, &options);
         assert!(found.problems.is_empty(), "{:?}", found.problems);
         let keys: BTreeMap<String, &Relation> = found
             .relations
@@ -283,11 +296,13 @@ fn check_declared(source: &str) {
         let names = [
             "child.parent_id parent.id",
             "nobody.parent_id parent.id",
+            "pair.x + pair.y couple.a + couple.b",
             "part.x + part.y + part.z triple.a + triple.b + triple.d",
+            "says.code word.code",
         ];
         assert_eq!(keys.keys().collect::<Vec<_>>(), names, "{source}");
         assert!(keys.values().all(|key| key.checked != no_check && key.evidence_in_words().contains("declared")));
-        let [child, nobody, part] = names.map(|name| keys[name]);
+        let [child, nobody, pair, part, says] = names.map(|name| keys[name]);
         if no_check {
             continue;
         }
@@ -295,10 +310,30 @@ fn check_declared(source: &str) {
         assert_eq!(child.orphans.len(), 5);
         assert_eq!((nobody.containment, nobody.orphan_values), (1.0, 0));
         assert_eq!((part.containment, part.orphans.as_slice()), (2.0 / 3.0, &[("907, 907, 908".to_owned(), 1)][..]));
+        let orphans = |key: &Relation| (key.containment, key.orphan_values, key.orphan_rows, key.orphans_in_words());
+        assert_eq!(orphans(pair), (0.5, 1, 1, "q, \"\" (1)".to_owned()));
+        assert_eq!(orphans(says), (0.5, 2, 3, "\"\" (2), \" \" (1)".to_owned()));
+        // What was saved tells the same.
+        let folder = TempDir::new().unwrap();
+        let mut saved = SavedProfile::open_or_create(folder.path(), &options).unwrap();
+        saved
+            .save(&profile(&[source.to_owned()], &options, Some(saved.kept()), &Run::default()).unwrap(), &options)
+            .unwrap();
+        let saved = SavedProfile::open(folder.path()).unwrap();
+        let again = profile(&[source.to_owned()], &options, Some(saved.kept()), &Run::default()).unwrap();
+        assert_eq!((again.unchanged, told(&again)), (table.len(), told(&found)));
+        // As the user says, they stand for no value, or for one as everywhere.
+        for (null, empty_values) in [(vec![String::new(), " ".to_owned()], false), (Vec::new(), true)] {
+            let options = ProfileOptions { null, empty_values, ..options.clone() };
+            let found = read(source, &options);
+            let is_says = |key: &&Relation| key.declared && found.key_name(&key.left) == "says.code";
+            let says = found.relations.iter().find(is_says).unwrap();
+            assert_eq!((says.orphan_values, says.orphan_rows), if empty_values { (2, 3) } else { (0, 0) });
+        }
         let sql = found.export(Export::Sql);
         let statements: Vec<&str> = sql.lines().filter(|line| line.contains("ALTER TABLE")).collect();
-        assert!(statements.len() == 3 && statements.iter().all(|line| line.starts_with("-- ")), "{sql}");
-        assert_eq!(sql.matches("violated: adding it again would fail").count(), 2, "{sql}");
+        assert!(statements.len() == 5 && statements.iter().all(|line| line.starts_with("-- ")), "{sql}");
+        assert_eq!(sql.matches("violated: adding it again would fail").count(), 4, "{sql}");
         let mermaid = found.export(Export::Mermaid);
         assert!(mermaid.contains("\"part\" }o--o| \"triple\" : \"x, y, z\""), "{mermaid}");
     }
@@ -313,16 +348,14 @@ fn sqlite() {
     check(&path.display().to_string());
     check_long_rows(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
     check_saved(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
-    let refers = |table: &str, columns: &str, to: &str| {
+    let refers = |table: &str, columns: &str, _: &str, to: &str| {
         let names = columns.to_uppercase();
         format!("CREATE TABLE {table} ({columns}, FOREIGN KEY ({names}) REFERENCES {})", to.to_uppercase())
     };
     connection.execute_batch("PRAGMA foreign_keys = false").unwrap();
     violated(refers).iter().for_each(|statement| connection.execute_batch(statement).unwrap());
     check_declared(&path.display().to_string());
-    connection
-        .execute_batch("DROP TABLE part; DROP TABLE nobody; DROP TABLE child; DROP TABLE triple; DROP TABLE parent")
-        .unwrap();
+    VIOLATED.split(", ").for_each(|table| connection.execute_batch(&format!("DROP TABLE {table}")).unwrap());
     // With a write-ahead log, the file itself changes only now and then.
     connection.execute_batch("PRAGMA journal_mode = WAL").unwrap();
     check_saved(&path.display().to_string(), |statement| connection.execute_batch(statement).unwrap());
@@ -364,17 +397,17 @@ fn postgres() {
     check_saved(server.address(), |statement| client.batch_execute(statement).unwrap());
     // Triggers, which check keys, do not run for a replica.
     client.batch_execute("SET session_replication_role = replica").unwrap();
-    violated(|table, columns, to| {
-        let typed = columns.replace(", ", " INTEGER, ");
+    violated(|table, columns, kind, to| {
+        let typed = columns.replace(", ", &format!(" {kind}, "));
         format!(
-            "CREATE TABLE {table} ({typed} INTEGER);
+            "CREATE TABLE {table} ({typed} {kind});
              ALTER TABLE {table} ADD FOREIGN KEY ({columns}) REFERENCES {to} NOT VALID"
         )
     })
     .iter()
     .for_each(|statement| client.batch_execute(statement).unwrap());
     check_declared(server.address());
-    client.batch_execute("DROP TABLE part, nobody, child, triple, parent").unwrap();
+    client.batch_execute(&format!("DROP TABLE {VIOLATED}")).unwrap();
     // A password is not needed here, and is nowhere to be seen.
     let secret = server.address().replace("twinset@", "twinset:s3cret@");
     let found = read(&format!("{secret}?sslmode=require&password=s3cret"), &ProfileOptions::default());
@@ -432,14 +465,14 @@ fn mariadb() {
     check_long_rows(server.address(), |statement| connection.query_drop(statement).unwrap());
     check_saved(server.address(), |statement| connection.query_drop(statement).unwrap());
     connection.query_drop("SET SESSION foreign_key_checks = 0").unwrap();
-    violated(|table, columns, to| {
-        let typed = columns.replace(", ", " INTEGER, ");
-        format!("CREATE TABLE {table} ({typed} INTEGER, FOREIGN KEY ({columns}) REFERENCES {to})")
+    violated(|table, columns, kind, to| {
+        let typed = columns.replace(", ", &format!(" {kind}, "));
+        format!("CREATE TABLE {table} ({typed} {kind}, FOREIGN KEY ({columns}) REFERENCES {to})")
     })
     .iter()
     .for_each(|statement| connection.query_drop(statement).unwrap());
     check_declared(server.address());
-    connection.query_drop("DROP TABLE part, nobody, child, triple, parent").unwrap();
+    connection.query_drop(format!("DROP TABLE {VIOLATED}")).unwrap();
     // Bytes that are no text refer to others, of which some are not there.
     for (table, values) in [("parts", "(x'ff00'), (x'fe01'), (x'fd02')"), ("uses", "(x'ff00'), (x'fe01'), (x'9902')")] {
         connection.query_drop(format!("CREATE TABLE {table} (code VARBINARY(4) NOT NULL)")).unwrap();

@@ -26,6 +26,7 @@ use twinset_io::ReadOptions;
 use twinset_io::read::features::{BadRows, Batch, is_xml};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::blanks::Blanks;
 use crate::table::Table;
 use crate::{Error, Result};
 
@@ -74,7 +75,7 @@ impl Choice {
 }
 
 /// Part of every state. Raise it when values are made in another way: then everything that was saved is read again.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A checksum of the bytes of some files, and of where each of them ends.
 fn checksum(paths: &[&Path]) -> std::io::Result<u128> {
@@ -136,6 +137,9 @@ pub(crate) struct Counts {
     pub(crate) orphans: Vec<(String, u64)>,
     /// How many rows have such a value.
     pub(crate) orphan_rows: u64,
+    /// Of a declared key, the blank strings that the right one has not; none of them is counted above.
+    #[serde(default)]
+    pub(crate) blanks: Option<Blanks>,
 }
 
 impl Counts {
