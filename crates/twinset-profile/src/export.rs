@@ -148,7 +148,14 @@ impl Profile {
             let (many, one) = (if is_single { "|o" } else { "}o" }, if is_optional { "o|" } else { "||" });
             let columns: Vec<&str> = key.left.iter().map(|&feature| self.features[feature].column.as_str()).collect();
             let (left, right) = (shown(&self.table_title(left)), shown(&self.table_title(right)));
-            let _ = writeln!(text, "    \"{left}\" {many}--{one} \"{right}\" : \"{}\"", shown(&columns.join(", ")));
+            let (values, s) = (key.orphan_values, if key.orphan_values == 1 { "" } else { "s" });
+            let violation = match (values, key.declared) {
+                (0, _) => String::new(),
+                (_, true) => format!(" (violated: {values} orphan value{s})"),
+                (_, false) => format!(" ({values} orphan value{s})"),
+            };
+            let label = format!("{}{violation}", shown(&columns.join(", ")));
+            let _ = writeln!(text, "    \"{left}\" {many}--{one} \"{right}\" : \"{label}\"");
         }
         text
     }
