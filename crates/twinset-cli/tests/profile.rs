@@ -321,7 +321,9 @@ fn declared_keys_are_listed_with_their_violations() {
         "PRAGMA foreign_keys = false;
          CREATE TABLE customers (id INTEGER PRIMARY KEY); INSERT INTO customers VALUES {};
          CREATE TABLE orders (customer REFERENCES customers); INSERT INTO orders VALUES {}, {}, (4999);
-         CREATE TABLE lost (customer REFERENCES nowhere (id)); INSERT INTO lost VALUES ('x')",
+         CREATE TABLE bare (x); INSERT INTO bare VALUES ('x');
+         CREATE TABLE lost (customer REFERENCES nowhere (id), code REFERENCES customers (code), bare REFERENCES bare);
+         INSERT INTO lost VALUES ('w', 'y', 'z')",
         list(1..101),
         list(1..100),
         list(4800..5000)
@@ -337,8 +339,18 @@ fn declared_keys_are_listed_with_their_violations() {
         assert!(key[12].starts_with("4999 (2), 4800 (1), ") && key[12].ends_with("and 195 more"), "{}", key[12]);
         // What a key leads to may not be there.
         let summary = String::from_utf8(output.stderr).unwrap();
-        assert!(summary.contains("declared foreign key (customer) to nowhere (id) not checked"), "{summary}");
+        for problem in [
+            "declared foreign key (customer) to nowhere (id) cannot hold: there is no table of this name",
+            "declared foreign key (code) to customers (code) cannot hold: there is no column code in this table",
+            "declared foreign key (bare) to bare cannot hold: this table has no primary key",
+        ] {
+            assert!(summary.contains(problem), "{problem}: {summary}");
+        }
     }
+    // Of tables that were not asked for it is not known whether they are there.
+    let output = folder.run("profile s.sqlite --table lost --table customers");
+    let summary = String::from_utf8(output.stderr).unwrap();
+    assert!(summary.contains("no column code") && !summary.contains("nowhere"), "{summary}");
     folder.stdout("profile s.sqlite --report r.html");
     assert!(folder.read("r.html").contains("4999"));
     let json: serde_json::Value = serde_json::from_str(&folder.stdout("profile s.sqlite --export json")).unwrap();

@@ -50,7 +50,7 @@ fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&K
     let making = Making::new(options)?;
     let mut profile =
         Profile { sources: sources.iter().map(|source| source.name().to_owned()).collect(), ..Profile::default() };
-    let is_kept = profile.look(&mut sources, &making, options, saved, run)?;
+    let (is_kept, unread) = profile.look(&mut sources, &making, options, saved, run)?;
     profile.name_features(&sources);
     let known = |question: &Question| {
         let is_known = question.left.iter().chain(&question.right).all(|&feature| is_kept[feature]);
@@ -61,7 +61,7 @@ fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&K
             |counts: &&Counts| (counts.common == counts.left || !counts.orphans.is_empty()) && counts.blanks.is_some();
         saved.answers.get(&identities).filter(|counts| !question.is_declared || has_orphans(counts)).cloned()
     };
-    let (declared, problems) = profile.declared_keys(options);
+    let (declared, problems) = profile.declared_keys(&unread, options);
     let questions = profile.questions(declared, options);
     let known: Vec<Option<Counts>> = questions.iter().map(known).collect();
     profile.problems.extend(problems);
@@ -70,7 +70,8 @@ fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&K
 }
 
 impl Profile {
-    /// Reads all tables once, unless they have not changed since they were saved. Tells for each feature whether it was.
+    /// Reads all tables once, unless they have not changed since they were saved. Tells for each feature whether it was, and which tables
+    /// could not be read.
     fn look(
         &mut self,
         sources: &mut [Box<dyn Source>],
@@ -78,8 +79,8 @@ impl Profile {
         options: &ProfileOptions,
         saved: Option<&Kept>,
         run: &Run,
-    ) -> Result<Vec<bool>> {
-        let mut is_kept = Vec::new();
+    ) -> Result<(Vec<bool>, Vec<Table>)> {
+        let (mut is_kept, mut unread) = (Vec::new(), Vec::new());
         let mut tables = Vec::new();
         for (number, source) in sources.iter_mut().enumerate() {
             let (of_source, problems) = source.tables(run)?;
@@ -125,10 +126,11 @@ impl Profile {
                 Err(error) => {
                     let (place, reason) = (format!("{} {}", source.name(), table.name), error.to_string());
                     self.problems.push(Problem { place: place.trim_end().to_owned(), reason });
+                    unread.push(table);
                 }
             }
         }
-        Ok(is_kept)
+        Ok((is_kept, unread))
     }
 
     /// The names of the features of a key.
@@ -183,8 +185,8 @@ impl Profile {
         }
     }
 
-    /// The foreign keys that databases declare, between features; and why some of them cannot be compared.
-    fn declared_keys(&self, options: &ProfileOptions) -> (BTreeSet<(Key, Key)>, Vec<Problem>) {
+    /// The foreign keys that databases declare, between features; and why some of them cannot be compared. Some tables could not be read.
+    fn declared_keys(&self, unread: &[Table], options: &ProfileOptions) -> (BTreeSet<(Key, Key)>, Vec<Problem>) {
         let mut of_table: Vec<Vec<usize>> = vec![Vec::new(); self.tables.len()];
         self.features.iter().enumerate().for_each(|(number, feature)| of_table[feature.table].push(number));
         let (mut keys, mut problems) = (BTreeSet::new(), Vec::new());
@@ -209,13 +211,34 @@ impl Profile {
                 let mut report = |reason: &str| {
                     let place = format!("{} {}", self.sources[own.source], own.name);
                     let (from, to) = (key.columns.join(", "), key.to_columns.join(", "));
-                    let reason = format!("declared foreign key ({from}) to {} ({to}) {reason}", key.to.1);
+                    let to = if to.is_empty() { to } else { format!(" ({to})") };
+                    let reason = format!("declared foreign key ({from}) to {}{to} {reason}", key.to.1);
                     problems.push(Problem { place, reason });
                 };
                 let Some((from, to)) = sides.filter(|(from, to)| !from.is_empty() && from.len() == to.len()) else {
-                    // Other tables were not asked for.
-                    if options.table.is_empty() && options.schema.is_empty() {
-                        report("not checked: what it refers to was not read");
+                    let is_read = |schema: &Option<String>| {
+                        let of_source = self.tables.iter().chain(unread).filter(|table| table.source == own.source);
+                        schema.is_none() || of_source.into_iter().any(|table| table.schema == *schema)
+                    };
+                    let has_column =
+                        |table: &Table, column: &String| table.columns.iter().any(|(own, _)| same(own, column));
+                    match target.map(|right| &self.tables[right]).or(unread.iter().find(is_target)) {
+                        // Other tables were not asked for.
+                        None if !options.table.is_empty() || !options.schema.is_empty() => {}
+                        None if !is_read(&key.to.0) => report("not checked: what it refers to was not read"),
+                        // A server tells nobody of tables that he may not read.
+                        None if key.to.0.is_some() => {
+                            report("not checked: there is no table of this name, or it may not be read")
+                        }
+                        None => report("cannot hold: there is no table of this name"),
+                        Some(table) => match key.to_columns.iter().find(|column| !has_column(table, column)) {
+                            Some(column) => report(&format!("cannot hold: there is no column {column} in this table")),
+                            None if key.to_columns.is_empty() => report("cannot hold: this table has no primary key"),
+                            None if key.columns.len() != key.to_columns.len() => {
+                                report("cannot hold: it refers to another number of columns");
+                            }
+                            None => report("not checked: what it refers to was not read"),
+                        },
                     }
                     continue;
                 };
