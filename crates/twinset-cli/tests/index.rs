@@ -123,6 +123,7 @@ fn an_index_keeps_its_rdf_options() {
                     format!("index add {index} b.nt --ignore-predicate http://c/p"),
                     "with --ignore-predicate http://c/note, not with --ignore-predicate http://c/p",
                 ),
+                (format!("{query} --id http://x/a --literals words"), "not with --literals words"),
                 (format!("{query} --like first"), "--like gives a text"),
                 (format!("index count {index} --threshold 1 --like first"), "--like gives a text"),
             ] {

@@ -164,6 +164,10 @@ impl Reading {
         settings.check_tokens(given, name)?;
         let (mut read, mut settings) = (read.clone(), settings.clone());
         settings.tokens.tokens = settings.tokens.tokens.or(given.tokens);
+        if let Some(Content::Rdf(kept)) = &settings.content {
+            // Also where nothing is read.
+            kept_options(kept, &read.rdf, name)?;
+        }
         if let Some(inputs) = inputs {
             settings.tokens = tokens_for(std::slice::from_ref(inputs), &read, &settings.tokens)?;
             let is_described = are_rdf(inputs, &read)? && read.text.is_empty();
