@@ -5,6 +5,7 @@ use std::path::Path;
 use twinset_io::Limits;
 use twinset_io::write::create_folder;
 
+use crate::article::Article;
 use crate::compared::{Compare, Comparer};
 use crate::labels::{Labels, MadeWith};
 use crate::options::ServeOptions;
@@ -75,6 +76,10 @@ impl Kept {
         if !kept.labels.has_all(kept.store.read(|reading| reading.count())?)? {
             kept.catch_up()?;
         }
+        if let Some(id) = kept.mislabelled()? {
+            kept.labels.make_again(&format!("it has other words of article {id}"))?;
+            kept.catch_up()?;
+        }
         let made_with = serde_json::to_string(&kept.labels.made_with).expect("settings can be written as JSON");
         kept.store.write(|writing| {
             writing.set(MADE_WITH, &made_with)?;
@@ -82,7 +87,26 @@ impl Kept {
         })?;
         Ok(kept)
     }
+
+    /// An article, of a sample of them, that the label index takes for another.
+    fn mislabelled(&self) -> Result<Option<i64>> {
+        if !self.labels.is_own() {
+            return Ok(None);
+        }
+        self.store.read(|reading| {
+            for id in reading.sample(SAMPLE)? {
+                let Article { title, text, entities, .. } = reading.article(id)?;
+                if !self.labels.has(id, &self.comparer.terms(&title, &text, &entities)?)? {
+                    return Ok(Some(id));
+                }
+            }
+            Ok(None)
+        })
+    }
 }
+
+/// Of so many articles it is looked at the start whether the label index knows them.
+const SAMPLE: usize = 1000;
 
 /// What the label index is made with; `None` if that makes no sense.
 fn made_with(reading: &Reading<'_>) -> Result<Option<MadeWith>> {

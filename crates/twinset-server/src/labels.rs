@@ -144,23 +144,39 @@ impl Labels {
     /// Whether it has all articles; so many there are. If not, it is to hear of everything again, in its own folder as a new index.
     pub(crate) fn has_all(&self, articles: u64) -> Result<bool> {
         let labelled = self.write(|index| Ok(index.len()?))?;
-        let Some(folder) = &self.folder else {
+        if self.folder.is_none() {
             // Those that are gone do no harm.
             if labelled < articles {
                 self.unsettle();
             }
             return Ok(labelled >= articles);
-        };
-        if labelled == articles {
-            return Ok(true);
         }
-        let reason = format!("it has {labelled} articles, and there are {articles}");
+        if labelled != articles {
+            self.make_again(&format!("it has {labelled} articles, and there are {articles}"))?;
+        }
+        Ok(labelled == articles)
+    }
+
+    /// Makes an empty index in place of that of the service's own folder, which is to hear of everything.
+    pub(crate) fn make_again(&self, reason: &str) -> Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
         let settings = Settings::of_labels(self.made_with.labels, TokenOptions::default(), self.made_with.seed);
         let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         drop(writer.take());
-        *writer = Some(remade(&self.address, folder, &settings, &reason)?);
+        *writer = Some(remade(&self.address, folder, &settings, reason)?);
         self.unsettle();
-        Ok(false)
+        Ok(())
+    }
+
+    /// Whether it lies in the service's own folder, and is made again when it is damaged.
+    pub(crate) fn is_own(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Whether an article is known by these terms.
+    pub(crate) fn has(&self, id: i64, terms: &[u64]) -> Result<bool> {
+        let stored = self.write(|index| Ok(index.find(&id.to_string())?))?;
+        Ok(stored.is_some_and(|stored| stored.hashes == terms))
     }
 
     /// An article with its labels. It can be made on any thread.

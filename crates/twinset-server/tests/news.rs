@@ -423,7 +423,7 @@ fn a_damaged_label_index_is_made_again() {
     };
     let statement = |sql: &str| _ = rusqlite::Connection::open(&sqlite).unwrap().execute(sql, []).unwrap();
     let middle = std::fs::metadata(&sqlite).unwrap().len() as usize / 2;
-    let damages: [(&str, &dyn Fn()); 15] = [
+    let damages: [(&str, &dyn Fn()); 16] = [
         ("empty", &|| content(&|bytes| bytes.clear())),
         ("cut in the header", &|| content(&|bytes| bytes.truncate(50))),
         ("cut in the middle", &|| content(&|bytes| bytes.truncate(middle))),
@@ -443,6 +443,15 @@ fn a_damaged_label_index_is_made_again() {
             let sql = "CREATE TABLE wrong AS SELECT tree, label,
                            (SELECT number FROM records ORDER BY number <= record, number LIMIT 1) AS record FROM labels;
                        DELETE FROM labels; INSERT INTO labels SELECT * FROM wrong; DROP TABLE wrong";
+            rusqlite::Connection::open(&sqlite).unwrap().execute_batch(sql).unwrap();
+        }),
+        ("records of other articles", &|| {
+            // Their terms and labels fit each other.
+            let sql = "CREATE TEMP TABLE own AS SELECT number, id, row_number() OVER (ORDER BY number) AS place,
+                           row_number() OVER (ORDER BY number DESC) AS other FROM records;
+                       UPDATE records SET id = '-' || id;
+                       UPDATE records SET id = (SELECT b.id FROM own a JOIN own b ON a.place = b.other
+                                                WHERE a.number = records.number)";
             rusqlite::Connection::open(&sqlite).unwrap().execute_batch(sql).unwrap();
         }),
     ];

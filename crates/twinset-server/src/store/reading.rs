@@ -77,6 +77,14 @@ impl Reading<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// Some articles, others each time.
+    pub(crate) fn sample(&self, count: usize) -> Result<Vec<i64>> {
+        let sql = "SELECT id FROM articles WHERE NOT is_deleted ORDER BY random() LIMIT ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([count as i64], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// What is linked with an article and alike enough, the most similar first, so many at most.
     pub(crate) fn links(&self, id: i64, least: f64, most: usize) -> Result<Vec<(i64, f64)>> {
         let sql = "SELECT other, similarity FROM links WHERE article = ?1 AND similarity >= ?2";
