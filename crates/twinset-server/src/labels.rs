@@ -273,7 +273,7 @@ fn in_the_way(folder: &Path) -> Option<Error> {
     folder.symlink_metadata().ok()?;
     let reason = match std::fs::read_dir(folder) {
         Ok(mut entries) => entries.next().map(|_| "this folder holds other files and no label index")?,
-        Err(_) => "this is no folder, as that of the label index would be",
+        Err(_) => "this is not a folder, which the label index must be",
     };
     let remedy = "move it away, and start the service again, which makes the label index from the articles";
     Some(Error::storage("the label index", format!("{}: {reason}; {remedy}", folder.display())))

@@ -475,7 +475,7 @@ fn a_damaged_label_index_is_made_again() {
     }
     // What is no index at all is not removed.
     std::fs::remove_dir_all(&labels).unwrap();
-    for (text, is_folder) in [("is no folder", false), ("holds other files", true)] {
+    for (text, is_folder) in [("is not a folder", false), ("holds other files", true)] {
         if is_folder {
             std::fs::remove_file(&labels).unwrap();
             std::fs::create_dir(&labels).unwrap();
