@@ -6,7 +6,6 @@ use std::hash::BuildHasherDefault;
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use twinset::synopsis_value;
 use twinset_io::read::features::Batch;
 
@@ -17,18 +16,7 @@ use crate::feature::Feature;
 use crate::held::{Key, is_in};
 use crate::making::{Making, is_blank};
 use crate::orphans::Orphans;
-use crate::source::Counts;
-
-/// Blank values of a declared key that have no partner. Of several columns, at least one is blank and none is null.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Blanks {
-    /// The most frequent, with the numbers of their rows.
-    pub(crate) orphans: Vec<(String, u64)>,
-    /// How many different ones there are.
-    pub(crate) values: u64,
-    /// How many rows have one.
-    pub(crate) rows: u64,
-}
+use crate::source::{Blanks, Counts};
 
 /// Blank values with the numbers of their rows and, for the first of them, their texts.
 type Found = HashMap<u64, (u64, Option<String>), BuildHasherDefault<Salted>>;

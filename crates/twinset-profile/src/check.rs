@@ -83,7 +83,6 @@ impl Checker<'_> {
         let counted: Vec<usize> =
             counted.iter().copied().filter(|&feature| !self.distinct.contains_key(&vec![feature])).collect();
         self.answer_by_hash(questions, &by_hash, &counted, &mut answers)?;
-        self.count_blanks(questions, &mut answers)?;
         Ok(answers)
     }
 

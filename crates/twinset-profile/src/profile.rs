@@ -323,7 +323,9 @@ impl Profile {
                 problems: Vec::new(),
                 distinct: BTreeMap::new(),
             };
-            for (at, answer) in open.into_iter().zip(checker.answer(&asked, &unsettled)?) {
+            let mut found = checker.answer(&asked, &unsettled)?;
+            checker.count_blanks(&asked, &mut found)?;
+            for (at, answer) in open.into_iter().zip(found) {
                 answers[at] = answer;
             }
             let (problems, distinct) = (checker.problems, checker.distinct);

@@ -26,7 +26,6 @@ use twinset_io::ReadOptions;
 use twinset_io::read::features::{BadRows, Batch, is_xml};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::blanks::Blanks;
 use crate::table::Table;
 use crate::{Error, Result};
 
@@ -140,6 +139,17 @@ pub(crate) struct Counts {
     /// Of a declared key, the blank strings that the right one has not; none of them is counted above.
     #[serde(default)]
     pub(crate) blanks: Option<Blanks>,
+}
+
+/// Blank values of a declared key that have no partner. Of several columns, at least one is blank and none is null.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Blanks {
+    /// The most frequent, with the numbers of their rows.
+    pub(crate) orphans: Vec<(String, u64)>,
+    /// How many different ones there are.
+    pub(crate) values: u64,
+    /// How many rows have one.
+    pub(crate) rows: u64,
 }
 
 impl Counts {
