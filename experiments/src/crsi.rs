@@ -9,10 +9,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde_json::Map;
-use twinset::{
-    Condition, Input, Intervals, JoinOptions, Measure, Pair, Run, Strings, SynopsisBuilder, Threshold, TokenKind,
-    TokenOptions, Tokenizer, cut, error_bound, synopsis_value, token_hash,
-};
+use twinset::estimate::{Condition, Intervals, SynopsisBuilder, error_bound};
+use twinset::exact::{Input, JoinOptions, Pair};
+use twinset::support::Strings;
+use twinset::tokenize::{Tokenizer, cut, synopsis_value, token_hash};
+use twinset::{Measure, Run, Threshold, TokenKind, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::synopses::{Entry, Query, Snapshot, SynopsisIndex, Way, misses};
 use twinset_io::generate::{Columns, GenerateKind, GenerateOptions};
@@ -339,7 +340,7 @@ fn exact_join(features: &[Feature]) -> anyhow::Result<Exact> {
     let blocks = blocks.collect::<twinset::Result<Vec<_>>>()?;
     let sets = tokenizer.finish(blocks)?;
     let tokens = (0..sets.len()).map(|record| u64::from(sets.size(record))).sum();
-    let joined = twinset::join(Input::Sets(&sets), &JoinOptions::at("0.8".parse()?), &Run::default())?;
+    let joined = twinset::exact::join(Input::Sets(&sets), &JoinOptions::at("0.8".parse()?), &Run::default())?;
     let seconds = begin.elapsed().as_secs_f64();
     let pairs = joined.iter().take(1_000_000).collect::<twinset::Result<Vec<Pair>>>()?;
     Ok(Exact { seconds, tokens, found: joined.len(), pairs })

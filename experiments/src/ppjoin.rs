@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use maud::{Markup, html};
-use twinset::{Algorithm, Input, JoinOptions, Joined, Measure, Run, Threshold, TokenOptions, TokenSets, join};
+use twinset::exact::{Algorithm, Input, JoinOptions, Joined, join};
+use twinset::{Measure, Run, Threshold, TokenOptions, TokenSets};
 use twinset_report::{Chart, Line, table};
 
 use crate::source::{Source, SourceOptions, sample};

@@ -7,7 +7,10 @@ use std::time::Instant;
 
 use maud::html;
 use testbed::Server;
-use twinset::{JoinOptions, LabelOptions, Labeler, Run, Threshold, TokenHasher, TokenOptions, join, label_length};
+use twinset::estimate::{LabelOptions, Labeler, label_length};
+use twinset::exact::{JoinOptions, join};
+use twinset::tokenize::TokenHasher;
+use twinset::{Run, Threshold, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::{LabelIndex, Labelled, Query};
 use twinset_io::generate::{Articles, GenerateOptions, Generator};

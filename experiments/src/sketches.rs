@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use maud::html;
 use rayon::prelude::*;
-use twinset::{
-    EstimateOptions, Input, JoinOptions, Run, Sets, Threshold, TokenBlock, TokenOptions, Tokenizer, found_by_agreement,
-    join,
-};
+use twinset::estimate::{EstimateOptions, found_by_agreement};
+use twinset::exact::{Input, JoinOptions, join};
+use twinset::support::TokenBlock;
+use twinset::tokenize::{Sets, Tokenizer};
+use twinset::{Run, Threshold, TokenOptions};
 use twinset_report::{Chart, Line, table};
 
 use crate::source::{Source, SourceOptions};

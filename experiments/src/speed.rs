@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use twinset::{Algorithm, Input, JoinOptions, Measure, Run, Threshold, TokenOptions, TokenSets, join};
+use twinset::exact::{Algorithm, Input, JoinOptions, join};
+use twinset::{Measure, Run, Threshold, TokenOptions, TokenSets};
 
 use crate::source::SourceOptions;
 

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use twinset::{
-    EstimateOptions, Input, JoinOptions, Measure, Pair, Run, Synopses, SynopsisBuilder, Threshold, TokenOptions,
-    Tokenizer, join, synopsis_value, tokenize, verify,
-};
+use twinset::estimate::{EstimateOptions, Synopses, SynopsisBuilder};
+use twinset::exact::{Input, JoinOptions, Pair, join, verify};
+use twinset::tokenize::{Tokenizer, synopsis_value, tokenize};
+use twinset::{Measure, Run, Threshold, TokenOptions};
 
 use crate::bytes::Bytes;
 
@@ -18,7 +18,7 @@ pub(crate) fn estimates(data: &[u8]) {
         probability: f64::from(bytes.byte()) / 255.0,
         seed: u64::from(bytes.byte()),
         size: u32::from(bytes.byte()),
-        labels: twinset::LabelOptions { trees: bytes.below(40) as u32, bits: bytes.below(70) as u32 },
+        labels: twinset::estimate::LabelOptions { trees: bytes.below(40) as u32, bits: bytes.below(70) as u32 },
         ..EstimateOptions::default()
     };
     let measure = bytes.one_of(&Measure::of_sets().collect::<Vec<_>>());
@@ -50,7 +50,7 @@ pub(crate) fn estimates(data: &[u8]) {
             Some(left) => sketches.split_at(left as u32),
             None => sketches,
         };
-        if let twinset::Sets::InMemory(sketches) = &sketches {
+        if let twinset::tokenize::Sets::InMemory(sketches) = &sketches {
             let found = join(Input::Sets(sketches), &sketched, &run).expect("the options were checked");
             assert!(found.iter().flatten().all(|pair| pair.value <= f64::from(options.permutations.get())));
             if wanted.threshold.is_some() {
@@ -63,7 +63,8 @@ pub(crate) fn estimates(data: &[u8]) {
     if let (Ok(estimated), Ok(mut synopses)) = (options.of_synopses(&wanted), Synopses::new(options.size)) {
         for text in &texts {
             let mut builder = SynopsisBuilder::new(options.size).expect("the size was checked");
-            let hasher = twinset::TokenHasher::new(&TokenOptions::default(), 0).expect("these are the defaults");
+            let hasher =
+                twinset::tokenize::TokenHasher::new(&TokenOptions::default(), 0).expect("these are the defaults");
             let hashes = hasher.hashes(text).expect("the texts are short");
             hashes.iter().for_each(|&hash| builder.insert(synopsis_value(hash, options.seed)));
             synopses.push(builder.synopsis());

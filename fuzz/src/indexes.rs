@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use serde_json::Map;
-use twinset::{Condition, LabelOptions, Labeler, Measure, TokenOptions};
+use twinset::estimate::{Condition, LabelOptions, Labeler};
+use twinset::{Measure, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::LabelIndex;
 use twinset_index::synopses::{Entry, Query, SynopsisIndex, Way};

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use twinset::{
-    Algorithm, Card, Collections, EstimateOptions, Input, JoinOptions, Measure, Meeting, Pair, Run, SetName, Shuffle,
-    Side, SpilledSets, Strings, Threshold, TokenOptions, TokenOrder, TokenSets, count, join,
-};
+use twinset::estimate::EstimateOptions;
+use twinset::exact::{Algorithm, Collections, Input, JoinOptions, Pair, Side, count, join};
+use twinset::shuffle::{Card, Meeting, SetName, Shuffle, TokenOrder};
+use twinset::support::{SpilledSets, Strings};
+use twinset::{Measure, Run, Threshold, TokenOptions, TokenSets};
 
 use crate::bytes::Bytes;
 

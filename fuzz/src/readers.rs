@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use twinset::{EstimateOptions, JoinOptions, Run, TokenOptions, join};
+use twinset::estimate::EstimateOptions;
+use twinset::exact::{JoinOptions, join};
+use twinset::{Run, TokenOptions};
 use twinset_io::read::features::{TableFile, XmlPaths};
 use twinset_io::read::{Arrival, BlankNodes, Inputs, PageText, Resources, for_each_arrival};
 use twinset_io::{

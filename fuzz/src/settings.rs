@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use twinset::{
-    Bounds, Collections, DedupOptions, EstimateOptions, JoinOptions, Language, Measure, Method, Reduce, Search,
-    StopWords, Threshold, TokenKind, TokenOptions,
-};
+use twinset::estimate::EstimateOptions;
+use twinset::exact::{Bounds, Collections, DedupOptions, JoinOptions};
+use twinset::tokenize::{Language, Reduce, StopWords};
+use twinset::{Measure, Method, Search, Threshold, TokenKind, TokenOptions};
 use twinset_io::generate::GenerateOptions;
 use twinset_io::read::{Literals, RdfOptions, Resources};
 use twinset_io::{ByteSize, Format, OutputFormat, OutputOptions, ReadOptions, SketchSettings};

@@ -2,10 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use twinset::{
-    Explained, Input, JoinOptions, Language, Reduce, Repeats, Run, Stream, TokenHasher, TokenKind, TokenOptions,
-    Tokenizer, explain, join, tokenize,
-};
+use twinset::exact::{Explained, Input, JoinOptions, explain, join};
+use twinset::tokenize::{Language, Reduce, Repeats, TokenHasher, Tokenizer, tokenize};
+use twinset::{Run, Stream, TokenKind, TokenOptions};
 
 use crate::bytes::Bytes;
 

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use twinset::{
-    DedupOptions, DedupedAgainst, EstimateOptions, Grouping, JoinOptions, KeepRule, Link, Method, Order, Plan,
-    Prepared, RecordContext, Representative, Seconds, Strings, TokenOptions, by_field, by_length,
+use twinset::estimate::EstimateOptions;
+use twinset::exact::{
+    DedupOptions, DedupedAgainst, Grouping, JoinOptions, KeepRule, Order, Plan, Prepared, RecordContext, by_field,
+    by_length,
 };
+use twinset::support::{Seconds, Strings};
+use twinset::{Link, Method, Representative, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, check_outputs, value_cells, value_columns};
 use twinset_io::{
@@ -259,12 +262,12 @@ impl Dedup {
         let input = collection.input();
         if collection.right.is_some() {
             let grouping = (!self.against_only).then_some(grouping);
-            let deduped = twinset::dedup_against(input, context, records, plan.joined(), grouping, &run)?;
+            let deduped = twinset::exact::dedup_against(input, context, records, plan.joined(), grouping, &run)?;
             return Ok(Outcome { deduped, without_sketch: 0 });
         }
         let (joined, exact) = find(plan, input, classes.as_deref(), origin, &run)?;
         let input = exact.as_ref().map_or(input, Collection::input);
-        let deduped = twinset::dedup_joined(joined, input, context, plan.selection(), grouping, &run)?;
+        let deduped = twinset::exact::dedup_joined(joined, input, context, plan.selection(), grouping, &run)?;
         Ok(Outcome { deduped: deduped.into(), without_sketch: 0 })
     }
 
@@ -285,7 +288,7 @@ impl Dedup {
         let sets = Prepared::from(sets);
         let ranks = self.ranks(collection, ids.len());
         let (context, grouping) = (RecordContext::default(), self.grouping(ranks.as_deref()));
-        let deduped = twinset::dedup(sets.input(), context, plan.joined(), grouping, &session.run)?;
+        let deduped = twinset::exact::dedup(sets.input(), context, plan.joined(), grouping, &session.run)?;
         Ok(Outcome { deduped: deduped.into(), without_sketch })
     }
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use twinset::{JoinOptions, TokenOptions};
+use twinset::TokenOptions;
+use twinset::exact::JoinOptions;
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::{Content, Keeping, ReadOptions, load};
 
@@ -55,12 +56,12 @@ impl Explain {
         else {
             unreachable!("named sets were asked for");
         };
-        let record = |at: usize| twinset::Explained {
+        let record = |at: usize| twinset::exact::Explained {
             ordinal: at,
             id: collection.left.get(at).into_owned(),
             text: texts.get(at),
         };
-        let tree = twinset::explain(sets, names, &record(left), &record(right), &self.join, &session.run)?;
+        let tree = twinset::exact::explain(sets, names, &record(left), &record(right), &self.join, &session.run)?;
         let text = if self.json { serde_json::to_string_pretty(&tree)? + "\n" } else { tree.to_string() };
         session::print(&text)
     }

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use twinset::{
-    EstimateOptions, JoinOptions, Joined, Measure, Method, Pair, Plan, Seconds, Stats, Strings, TokenOptions,
-};
+use twinset::estimate::EstimateOptions;
+use twinset::exact::{JoinOptions, Joined, Pair, Plan};
+use twinset::support::{Seconds, Strings};
+use twinset::{Measure, Method, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{PairTable, Shown, check_outputs};
 use twinset_io::{
@@ -101,7 +102,7 @@ impl Join {
         let classes = self.same.as_ref().map(|_| classes(&collection.extra[self.show.len()]));
         let run = session.run_beside(collection.bytes())?;
         let (mut stats, write_seconds) = if self.counts_all() {
-            let stats = twinset::count(collection.input(), plan.joined(), &run)?;
+            let stats = twinset::exact::count(collection.input(), plan.joined(), &run)?;
             session.clear_bar();
             write_count(output, stats.pairs)?;
             (stats, 0.0)

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use twinset::{Interval, Links, Measure, Plan, Representative, Run, steps};
+use twinset::estimate::Interval;
+use twinset::exact::{Links, Plan, steps};
+use twinset::{Measure, Representative, Run};
 use twinset_io::read::Inputs;
 use twinset_io::{Collection, Output, read_texts, tokens_for};
 use twinset_report::{Against, DedupReport, Member, ShownGroup, Steps};

@@ -1,6 +1,7 @@
 //! Runs the plan of a search on collections that were read from files.
 
-use twinset::{Input, Joined, Plan, Run};
+use twinset::Run;
+use twinset::exact::{Input, Joined, Plan};
 use twinset_io::read::Inputs;
 use twinset_io::{Collection, Content, Keeping, ReadOptions, load};
 

@@ -4,7 +4,10 @@ use std::ffi::OsString;
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};
-use twinset::{Collections, EstimateOptions, JoinOptions, Shuffle, TokenOptions};
+use twinset::TokenOptions;
+use twinset::estimate::EstimateOptions;
+use twinset::exact::{Collections, JoinOptions};
+use twinset::shuffle::Shuffle;
 use twinset_io::read::read_stop_words;
 
 use crate::Failure;

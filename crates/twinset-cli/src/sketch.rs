@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use twinset::{EstimateOptions, Measure, Stats, TokenBlock, TokenOptions};
+use twinset::estimate::EstimateOptions;
+use twinset::support::TokenBlock;
+use twinset::{Measure, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::check_outputs;
 use twinset_io::{

@@ -79,7 +79,7 @@ impl Dedup {
         if self.join.threshold.is_none() {
             return usage("which records are near? Give a threshold, for example --threshold 0.8".to_owned());
         }
-        if self.estimate != twinset::EstimateOptions::default() {
+        if self.estimate != twinset::estimate::EstimateOptions::default() {
             return usage("--stream is exact; leave out --method and what belongs to it".to_owned());
         }
         if session.run.memory.is_some() && self.window.is_none() {
@@ -101,7 +101,7 @@ impl Dedup {
             ("--groups", self.groups.is_some()),
             ("--count", self.count),
             ("--stats", self.stats.is_some()),
-            ("--keep", self.dedup.keep != twinset::KeepRule::First),
+            ("--keep", self.dedup.keep != twinset::exact::KeepRule::First),
         ];
         if let Some((option, _)) = needs_all.iter().find(|(_, is_given)| *is_given) {
             return usage(format!(

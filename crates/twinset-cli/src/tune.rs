@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use twinset::{
-    Grouping, JoinOptions, Joined, LabelOptions, Pair, RecordContext, Threshold, TokenOptions, dedup_joined,
-    found_by_agreement, found_by_labels, label_length, synopsis_size, trees_for,
-};
+use twinset::estimate::{LabelOptions, found_by_agreement, found_by_labels, label_length, synopsis_size, trees_for};
+use twinset::exact::{Grouping, JoinOptions, Joined, Pair, RecordContext, dedup_joined};
+use twinset::{Threshold, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{Collection, Content, Ids, Keeping, Output, OutputOptions, ReadOptions, load, read_texts};
@@ -103,7 +102,7 @@ impl Thresholds {
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
         }
         let join = JoinOptions { measure: self.measure, best: self.best, ..JoinOptions::at(self.threshold) };
-        twinset::Bounds::new(join.measure, self.threshold, twinset::Collections::One)?;
+        twinset::exact::Bounds::new(join.measure, self.threshold, twinset::exact::Collections::One)?;
         let session = self.session.begin();
         let paths = || self.input.iter().chain(&self.right);
         if paths().filter(|path| path.as_os_str() == "-").count() > 1 {
@@ -123,7 +122,7 @@ impl Thresholds {
         let collection = load(&sides, &self.read, Keeping::all(Content::Sets(&self.tokens)), &session.run)?;
         let truth = self.truth.as_deref().map(|path| read_truth(path, &collection)).transpose()?;
         let run = session.run_beside(collection.bytes())?;
-        let joined = twinset::join(collection.input(), &join, &run)?;
+        let joined = twinset::exact::join(collection.input(), &join, &run)?;
         let mut steps = self.steps();
         let mut samples: Vec<Option<Pair>> = vec![None; steps.len()];
         let last = steps.len() - 1;
@@ -152,7 +151,7 @@ impl Thresholds {
             let deduped =
                 dedup_joined(joined, collection.input(), RecordContext::default(), &join, Grouping::default(), &run)?;
             let thresholds: Vec<f64> = steps.iter().map(|step| step.threshold).collect();
-            for (step, found) in steps.iter_mut().zip(twinset::steps(&deduped.links, &thresholds)) {
+            for (step, found) in steps.iter_mut().zip(twinset::exact::steps(&deduped.links, &thresholds)) {
                 step.groups = Some((found.groups, found.removed));
             }
         }

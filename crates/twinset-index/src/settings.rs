@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use twinset::{LabelOptions, TokenKind, TokenOptions};
+use twinset::estimate::LabelOptions;
+use twinset::{TokenKind, TokenOptions};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Error, Result};
@@ -66,7 +67,7 @@ impl Settings {
 
     /// How many values synopses have.
     pub fn size(&self) -> u32 {
-        self.size.unwrap_or(twinset::SYNOPSIS_SIZE)
+        self.size.unwrap_or(twinset::estimate::SYNOPSIS_SIZE)
     }
 
     /// As they are kept: with a checksum, as a changed bit may leave settings that make sense.

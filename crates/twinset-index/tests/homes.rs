@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use testbed::Server;
-use twinset::{LabelOptions, Labeler, TokenOptions};
+use twinset::TokenOptions;
+use twinset::estimate::{LabelOptions, Labeler};
 use twinset_index::labels::{Hit, LabelIndex, Pair, Query};
 use twinset_index::{Added, Content, Error, Settings};
 

@@ -2,7 +2,8 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use twinset::{LabelOptions, Labeler, TokenOptions};
+use twinset::TokenOptions;
+use twinset::estimate::{LabelOptions, Labeler};
 use twinset_index::Settings;
 use twinset_index::labels::{LabelIndex, Query};
 

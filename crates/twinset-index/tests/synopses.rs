@@ -5,9 +5,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Map;
-use twinset::{
-    Comparison, Condition, Measure, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions, synopsis_value,
-};
+use twinset::estimate::{Comparison, Condition, Synopsis, SynopsisBuilder};
+use twinset::tokenize::synopsis_value;
+use twinset::{Measure, Run, Threshold, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::synopses::{Entry, Query, SynopsisIndex, Way, misses};
 

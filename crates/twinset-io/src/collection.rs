@@ -1,6 +1,10 @@
 //! What was read: one or two collections in memory, ready to be joined.
 
-use twinset::{Input, Run, Seconds, Sets, Strings, Synopses, TokenBlock, TokenNames, TokenSets};
+use twinset::estimate::Synopses;
+use twinset::exact::Input;
+use twinset::support::{Seconds, Strings, TokenBlock};
+use twinset::tokenize::{Sets, TokenNames};
+use twinset::{Run, TokenSets};
 
 use crate::ids::Ids;
 use crate::sketches::{SketchFile, SketchSettings};

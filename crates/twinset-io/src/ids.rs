@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use twinset::Strings;
+use twinset::support::Strings;
 
 /// The names of a collection's records.
 #[derive(Debug, Clone)]

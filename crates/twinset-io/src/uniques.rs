@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
-use twinset::salt;
+use twinset::support::salt;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A power of two.

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use twinset::{Algorithm, JoinOptions, Progress, Run, TokenOptions, join};
+use twinset::exact::{Algorithm, JoinOptions, join};
+use twinset::{Progress, Run, TokenOptions};
 use twinset_io::read::Inputs;
 use twinset_io::{Content, Keeping, ReadOptions, load};
 

@@ -6,7 +6,7 @@ use std::hash::BuildHasherDefault;
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
-use twinset::synopsis_value;
+use twinset::tokenize::synopsis_value;
 use twinset_io::read::features::Batch;
 
 use crate::Result;

@@ -2,7 +2,9 @@
 
 use hashbrown::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use twinset::{Result, Synopsis, salted};
+use twinset::Result;
+use twinset::estimate::Synopsis;
+use twinset::support::salted;
 
 /// The smallest values of a feature with their counts and texts, in memory that does not grow with the feature.
 #[derive(Debug, Clone)]
@@ -118,7 +120,7 @@ mod tests {
             |count: u64| (0..count).map(|number: u64| number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for (distinct, repeats) in [(0, 1), (1, 5), (64, 2), (65, 2), (128, 3), (129, 1), (5000, 3)] {
             let mut counted = CountedSynopsis::new(64).unwrap();
-            let mut plain = twinset::SynopsisBuilder::new(64).unwrap();
+            let mut plain = twinset::estimate::SynopsisBuilder::new(64).unwrap();
             for _ in 0..repeats {
                 for value in numbers(distinct) {
                     counted.insert(value, value.to_string().as_bytes());

@@ -1,7 +1,9 @@
 //! A feature: a table's column or an XML path, and what one look at its values tells.
 
 use serde::{Deserialize, Serialize};
-use twinset::{Intervals, Measure, Synopsis, synopsis_value};
+use twinset::Measure;
+use twinset::estimate::{Intervals, Synopsis};
+use twinset::tokenize::synopsis_value;
 
 use crate::counted::{Counted, CountedSynopsis};
 use crate::frequent::Frequent;

@@ -69,7 +69,7 @@ mod tests {
                 4 => "sometimes, and longer than can be kept of a value in its place".to_owned(),
                 _ => number.to_string(),
             };
-            frequent.insert(twinset::token_hash(text.as_bytes(), 1), text.as_bytes());
+            frequent.insert(twinset::tokenize::token_hash(text.as_bytes(), 1), text.as_bytes());
         }
         let most = frequent.most(2);
         assert_eq!(most[0].0, "often");

@@ -3,7 +3,7 @@
 use std::hash::BuildHasherDefault;
 
 use hashbrown::{HashMap, HashSet};
-use twinset::synopsis_value;
+use twinset::tokenize::synopsis_value;
 use twinset_io::read::features::Batch;
 
 use crate::counted::{Counted, Salted, beginning};

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use twinset::{Interval, Intervals, Measure, Run};
+use twinset::estimate::{Interval, Intervals};
+use twinset::{Measure, Run};
 use twinset_index::synopses::Query;
 
 use crate::feature::Feature;

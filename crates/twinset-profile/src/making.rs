@@ -1,6 +1,6 @@
 //! How texts become values: the same for all features of a run.
 
-use twinset::{TokenHasher, seeded_hash, synopsis_value};
+use twinset::tokenize::{TokenHasher, seeded_hash, synopsis_value};
 
 use crate::value::{Rules, truth};
 use crate::{ProfileOptions, Result};

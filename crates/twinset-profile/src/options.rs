@@ -155,7 +155,7 @@ impl ProfileOptions {
     pub(crate) fn token_options(&self) -> TokenOptions {
         TokenOptions {
             tokens: self.tokens.tokens.or(Some(TokenKind::Words)),
-            repeats: twinset::Repeats::Ignore,
+            repeats: twinset::tokenize::Repeats::Ignore,
             ..self.tokens.clone()
         }
     }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use twinset::{Intervals, Measure, Run};
+use twinset::estimate::Intervals;
+use twinset::{Measure, Run};
 
 use crate::check::{Checker, Question};
 use crate::equal::Groups;

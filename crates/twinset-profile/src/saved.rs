@@ -7,7 +7,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use twinset::{Repeats, SynopsisBuilder, TokenKind, TokenOptions};
+use twinset::estimate::SynopsisBuilder;
+use twinset::tokenize::Repeats;
+use twinset::{TokenKind, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::synopses::{Entry, SynopsisIndex};
 

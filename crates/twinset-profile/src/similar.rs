@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use twinset::{Input, Intervals, JoinOptions, Measure, Run, Synopses};
+use twinset::estimate::{Intervals, Synopses};
+use twinset::exact::{Input, JoinOptions};
+use twinset::{Measure, Run};
 
 use crate::check::Question;
 use crate::equal::Groups;
@@ -76,7 +78,7 @@ fn most_similar(
             groups.firsts().filter(|&at| features[at].is_tokens == is_tokens).map(|at| at as u32).collect();
         let mut synopses = Synopses::new(options.size)?;
         members.iter().for_each(|&feature| synopses.push(features[feature as usize].synopsis()));
-        let joined = twinset::join(Input::Synopses(&synopses), &JoinOptions::at(options.threshold), run)?;
+        let joined = twinset::exact::join(Input::Synopses(&synopses), &JoinOptions::at(options.threshold), run)?;
         for pair in joined.iter() {
             let pair = pair?;
             pairs.push((pair.value, members[pair.left as usize], members[pair.right as usize]));

@@ -12,7 +12,8 @@ use arrow_array::{
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::{PyArray, PyRecordBatch};
-use twinset::{Candidates, Card, Collections, SetName, Side, Tally, TokenOrder};
+use twinset::exact::{Collections, Side};
+use twinset::shuffle::{Candidates, Card, SetName, Tally, TokenOrder};
 use twinset_cli::ShuffleSettings;
 use twinset_io::read::texts_of;
 
@@ -32,7 +33,7 @@ pub(crate) struct Shuffle {
     salt: u64,
     frequent: Vec<u64>,
     parts: Vec<(u64, u32)>,
-    inner: twinset::Shuffle,
+    inner: twinset::shuffle::Shuffle,
     order: TokenOrder,
 }
 
@@ -154,7 +155,7 @@ impl Shuffle {
         let batch = work(py, || {
             let (mut names, mut twins, mut values) = (Vec::new(), Vec::new(), Values::default());
             self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |set| {
-                names.push((!set.is_empty()).then(|| named(twinset::Shuffle::name(&set))));
+                names.push((!set.is_empty()).then(|| named(twinset::shuffle::Shuffle::name(&set))));
                 let (are_twins, value) = self.inner.twins(set.len() as u32);
                 twins.push(are_twins);
                 values.push(&self.inner, value);
@@ -175,7 +176,7 @@ impl Shuffle {
                 if set.is_empty() {
                     return Ok(());
                 }
-                cut.push(named(twinset::Shuffle::name(&set)), bytemuck::cast_slice(&set))
+                cut.push(named(twinset::shuffle::Shuffle::name(&set)), bytemuck::cast_slice(&set))
             })?;
             cut.finish()
         })?;
@@ -257,7 +258,7 @@ pub(crate) struct Meeting {
 }
 
 struct State {
-    inner: twinset::Meeting,
+    inner: twinset::shuffle::Meeting,
     /// What was taken and not looked at yet: meetings, their cards, and the next row.
     rows: Option<(Int64Array, BinaryArray, usize)>,
     /// What remains of a meeting.
@@ -268,7 +269,7 @@ struct State {
 impl Meeting {
     #[new]
     fn new(shuffle: &Shuffle) -> Self {
-        let inner = twinset::Meeting::new(&shuffle.inner);
+        let inner = twinset::shuffle::Meeting::new(&shuffle.inner);
         Self { state: Mutex::new(State { inner, rows: None, candidates: None }) }
     }
 
@@ -375,7 +376,7 @@ struct Values {
 }
 
 impl Values {
-    fn push(&mut self, shuffle: &twinset::Shuffle, value: f64) {
+    fn push(&mut self, shuffle: &twinset::shuffle::Shuffle, value: f64) {
         let estimate = shuffle.estimate(value);
         self.values.push(estimate.map_or(value, |interval| interval.similarity));
         self.intervals[0].push(estimate.map(|interval| interval.low));

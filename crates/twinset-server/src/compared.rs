@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use twinset::{TokenHasher, TokenOptions, seeded_hash};
+use twinset::TokenOptions;
+use twinset::tokenize::{TokenHasher, seeded_hash};
 
 use crate::Result;
 use crate::article::Entity;

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
-use twinset::{LabelOptions, Labeler, Threshold, TokenOptions};
+use twinset::estimate::{LabelOptions, Labeler};
+use twinset::{Threshold, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::{Hit, LabelIndex, Labelled, Query};
 

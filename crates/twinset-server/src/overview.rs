@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tantivy::columnar::Column;
 use tantivy::{DocAddress, Searcher};
-use twinset::seeded_hash;
+use twinset::tokenize::seeded_hash;
 
 use crate::Result;
 use crate::article::Moment;

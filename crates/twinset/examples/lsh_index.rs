@@ -1,6 +1,7 @@
 //! An LSH index: each query names its threshold and the probability with which it finds what is there.
 
-use twinset::{LabelOptions, TokenOptions};
+use twinset::TokenOptions;
+use twinset::estimate::LabelOptions;
 use twinset_index::Settings;
 use twinset_index::labels::{LabelIndex, Query};
 

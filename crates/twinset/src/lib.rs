@@ -5,32 +5,49 @@
 mod cluster;
 mod explain;
 mod join;
-pub mod model;
+mod model;
 mod pipeline;
 mod search;
-mod shuffle;
+pub mod shuffle;
 mod sketch;
 mod stream;
-mod tokenize;
+pub mod tokenize;
 
-pub use cluster::{DedupOptions, KeepRule, Link, Order, Step, by_field, by_length, steps};
-pub use explain::{Explained, explain};
-pub use join::{Algorithm, Estimating, Input, JoinOptions, Joined, Labelling, Links, Prepared, ValuedPairs};
-pub use model::*;
-pub use pipeline::{
-    Deduped, DedupedAgainst, Grouping, RecordContext, Representative, count, count_estimates, dedup, dedup_against,
-    dedup_joined, join, join_within, nearest, tokenize, verify,
-};
-pub use search::{
-    Group, Groups, Keep, Pairs, Plan, Records, Representation, Search, SimilarPair, Source, Texts, TokenLists, Values,
-};
-pub use shuffle::{Candidates, Card, Meeting, SetName, Shuffle, Tally, TokenOrder};
-pub use sketch::{
-    EstimateOptions, Interval, Intervals, LabelOptions, Labeler, Method, agreement, count_error, error_bound,
-    found_by_agreement, found_by_labels, label_length, lowest_estimate, same_beginning, synopsis_size, trees_for,
-};
+pub use cluster::Link;
+pub use model::{Cancel, Error, Explanation, Measure, Progress, Result, Run, Stats, Threshold, TokenSets};
+pub use pipeline::Representative;
+pub use search::{Group, Groups, Keep, Pairs, Records, Search, SimilarPair, Texts, TokenLists};
+pub use sketch::Method;
 pub use stream::{Near, Stream};
-pub use tokenize::{
-    BlockTokenizer, Language, Reduce, Repeats, Sets, StopWords, TokenHasher, TokenKind, TokenNames, TokenOptions,
-    Tokenizer, cut, seeded_hash, synopsis_value, token_hash,
-};
+pub use tokenize::{TokenKind, TokenOptions};
+
+/// The engines behind [`Search`]: joins of token sets, their bounds, and what is made of pairs.
+pub mod exact {
+    pub use crate::cluster::{DedupOptions, KeepRule, Order, Step, by_field, by_length, steps};
+    pub use crate::explain::{Explained, explain};
+    pub use crate::join::{Algorithm, Input, JoinOptions, Joined, Links, Prepared, ValuedPairs};
+    pub use crate::model::{Bounds, Collections, Pair, Side};
+    pub use crate::pipeline::{
+        Deduped, DedupedAgainst, Grouping, RecordContext, count, dedup, dedup_against, dedup_joined, join, join_within,
+        nearest, verify,
+    };
+    pub use crate::search::{Plan, Representation, Values};
+}
+
+/// What estimates promise, and what they are made of: MinHash sketches, LSH labels and KMV synopses.
+pub mod estimate {
+    pub use crate::join::{Estimating, Labelling};
+    pub use crate::model::{Comparison, Condition, SYNOPSIS_SIZE, Synopses, Synopsis, SynopsisBuilder};
+    pub use crate::pipeline::count_estimates;
+    pub use crate::sketch::{
+        EstimateOptions, Interval, Intervals, LabelOptions, Labeler, agreement, count_error, error_bound,
+        found_by_agreement, found_by_labels, label_length, lowest_estimate, same_beginning, synopsis_size, trees_for,
+    };
+}
+
+/// What the other crates of Twinset share.
+#[doc(hidden)]
+pub mod support {
+    pub use crate::model::{CandidateCounts, Seconds, SpilledSets, Strings, TokenBlock, salt, salted, salted_hash};
+    pub use crate::search::Source;
+}

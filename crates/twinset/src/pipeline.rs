@@ -2,14 +2,9 @@
 
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use crate::cluster::{Link, Order, by_degree, cluster};
 use crate::join::{Input, JoinOptions, Joined, Links, Wanted, count_synopses, join as join_exactly};
-use crate::model::{
-    Bounds, Collections, Condition, Error, Measure, Pair, Result, Run, Stats, Synopses, Threshold, TokenSets,
-};
-use crate::tokenize::{TokenOptions, Tokenizer};
+use crate::model::{Bounds, Collections, Condition, Error, Measure, Pair, Result, Run, Stats, Synopses, Threshold};
 
 /// Finds the pairs that the options ask for.
 ///
@@ -18,7 +13,8 @@ use crate::tokenize::{TokenOptions, Tokenizer};
 /// most similar: the bound rises as better ones are found.
 ///
 /// ```
-/// use twinset::{Input, JoinOptions, Run, TokenSets, join};
+/// use twinset::exact::{Input, JoinOptions, join};
+/// use twinset::{Run, TokenSets};
 ///
 /// let sets = TokenSets::from_ids([vec![1, 2, 3, 4], vec![1, 2, 3, 5], vec![7, 8]])?;
 /// let options = JoinOptions::at("0.6".parse()?);
@@ -70,7 +66,8 @@ pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOpti
 /// How many pairs reach the threshold, in [`Stats::pairs`]. They are not kept, so it does not matter how many they are.
 ///
 /// ```
-/// use twinset::{Input, JoinOptions, Run, TokenSets, count};
+/// use twinset::exact::{Input, JoinOptions, count};
+/// use twinset::{Run, TokenSets};
 ///
 /// let sets = TokenSets::from_ids((0..1000).map(|_| [1, 2, 3]))?;
 /// let stats = count(Input::Sets(&sets), &JoinOptions::at("0.9".parse()?), &Run::default())?;
@@ -86,7 +83,8 @@ pub fn count(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Stats
 /// How many rows of synopses each of the conditions accepts, in one pass. They must be of one measure.
 ///
 /// ```
-/// use twinset::{Condition, Measure, Run, Synopses, SynopsisBuilder, count_estimates};
+/// use twinset::estimate::{Condition, Synopses, SynopsisBuilder, count_estimates};
+/// use twinset::{Measure, Run};
 ///
 /// let mut synopses = Synopses::new(64)?;
 /// for record in 0..3 {
@@ -143,7 +141,9 @@ impl Deduped {
 /// Groups near duplicates, and chooses the record of each group that is kept.
 ///
 /// ```
-/// use twinset::{Grouping, Input, JoinOptions, RecordContext, Run, TokenOptions, dedup, tokenize};
+/// use twinset::exact::{Grouping, Input, JoinOptions, RecordContext, dedup};
+/// use twinset::tokenize::tokenize;
+/// use twinset::{Run, TokenOptions};
 ///
 /// let sets = tokenize(["the cat sat", "a dog", "the cat sat down"], &TokenOptions::default())?;
 /// let join = JoinOptions::at("0.7".parse()?);
@@ -407,24 +407,4 @@ fn largest_size(input: Input<'_>) -> u32 {
         }
     };
     largest.unwrap_or(0).clamp(2, 500_000_000)
-}
-
-/// Token sets of texts, in one call, in the caller's rayon pool. For more texts than fit in memory, see [`Tokenizer`].
-///
-/// ```
-/// use twinset::{Input, JoinOptions, Run, TokenOptions, join, tokenize};
-///
-/// let texts = ["yes as soon as possible", "as soon as possible please"];
-/// let sets = tokenize(texts, &TokenOptions::default())?;
-/// let joined = join(Input::Sets(&sets), &JoinOptions::at("2/3".parse()?), &Run::default())?;
-/// assert_eq!(joined.len(), 1);
-/// # Ok::<(), twinset::Error>(())
-/// ```
-pub fn tokenize<'t>(texts: impl IntoIterator<Item = &'t str>, options: &TokenOptions) -> Result<TokenSets> {
-    const RECORDS: usize = 1024;
-    let texts: Vec<&str> = texts.into_iter().collect();
-    let tokenizer = Tokenizer::new(options)?;
-    let blocks = texts.par_chunks(RECORDS).map(|block| tokenizer.block(block.iter().copied()));
-    let blocks = blocks.collect::<Result<Vec<_>>>()?;
-    tokenizer.finish(blocks)
 }

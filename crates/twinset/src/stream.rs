@@ -15,7 +15,8 @@ use crate::tokenize::{CutScratch, Cutter, Key, TokenOptions, is_blank};
 /// first, which is nearly from rare to frequent, and any fixed order serves the prefix filter.
 ///
 /// ```
-/// use twinset::{JoinOptions, Stream, TokenOptions};
+/// use twinset::exact::JoinOptions;
+/// use twinset::{Stream, TokenOptions};
 ///
 /// let mut stream = Stream::new(&JoinOptions::at("0.7".parse()?), &TokenOptions::default(), None)?;
 /// assert!(stream.arrive("the cat sat")?.is_none());

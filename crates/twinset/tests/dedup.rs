@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use twinset::{
-    Grouping, Input, JoinOptions, Link, Measure, Order, RecordContext, Run, SpilledSets, TokenSets, by_field, dedup,
-    join, nearest,
-};
+use twinset::exact::{Grouping, Input, JoinOptions, Order, RecordContext, by_field, dedup, join, nearest};
+use twinset::support::SpilledSets;
+use twinset::{Link, Measure, Run, TokenSets};
 
 /// The pairs of records, whatever the direction, with the better value of the two directions.
 fn pairs(sets: &TokenSets, options: &JoinOptions, classes: Option<&[u32]>) -> Vec<(usize, usize, f64)> {
@@ -150,7 +149,7 @@ proptest! {
                         continue;
                     }
                     let strictest = stricter[0].parse::<f64>().unwrap();
-                    let step = twinset::steps(&found.links, &[strictest, strict.as_f64()])[1];
+                    let step = twinset::exact::steps(&found.links, &[strictest, strict.as_f64()])[1];
                     let again = JoinOptions { threshold: Some(strict), ..options.clone() };
                     let again = dedup(input, records, &again, Grouping { link, order: Order::Input }, &run).unwrap();
                     let kept = (0..originals.len()).filter(|&record| again.is_kept(record)).count();
@@ -187,7 +186,7 @@ proptest! {
             for pair in joined.iter().map(Result::unwrap) {
                 match all.iter_mut().find(|own| (own.left, own.right) == (pair.right, pair.left)) {
                     Some(own) => own.value = own.value.max(pair.value),
-                    None => all.push(twinset::Pair { left: pair.right, right: pair.left, value: pair.value }),
+                    None => all.push(twinset::exact::Pair { left: pair.right, right: pair.left, value: pair.value }),
                 }
             }
         }

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use twinset::{
-    Algorithm, Bounds, Collections, Input, JoinOptions, Measure, Pair, Run, Side, SpilledSets, Strings, Threshold,
-    TokenSets, join, join_within,
-};
+use twinset::exact::{Algorithm, Bounds, Collections, Input, JoinOptions, Pair, Side, join, join_within};
+use twinset::support::{SpilledSets, Strings};
+use twinset::{Measure, Run, Threshold, TokenSets};
 
 type Set = BTreeSet<u32>;
 
@@ -65,7 +64,7 @@ fn found(input: Input<'_>, options: &JoinOptions, run: &Run, value: impl Fn(&Pai
     }
     let pairs: Vec<_> = joined.iter().map(Result::unwrap).map(|pair| (pair.left, pair.right)).collect();
     assert_eq!(pairs.len() as u64, joined.len(), "the count without expanding");
-    assert_eq!(twinset::count(input, options, run).unwrap().pairs, joined.len(), "the count without keeping");
+    assert_eq!(twinset::exact::count(input, options, run).unwrap().pairs, joined.len(), "the count without keeping");
     pairs
 }
 

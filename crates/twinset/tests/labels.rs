@@ -2,9 +2,9 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use twinset::{
-    EstimateOptions, Input, JoinOptions, LabelOptions, Labeler, Run, TokenSets, found_by_labels, join, label_length,
-};
+use twinset::estimate::{EstimateOptions, LabelOptions, Labeler, found_by_labels, label_length};
+use twinset::exact::{Input, JoinOptions, join};
+use twinset::{Run, TokenSets};
 
 /// Two sets of random hashes: so many in all, and so many of them in common.
 fn pair(random: &mut ChaCha8Rng, union: usize, common: usize) -> (Vec<u64>, Vec<u64>) {
@@ -79,7 +79,7 @@ fn a_join_by_labels_keeps_its_promise_and_finds_nothing_else() {
             let estimate = EstimateOptions { probability, ..EstimateOptions::default() };
             let options = estimate.of_labels(&JoinOptions::at(similarity.to_string().parse().unwrap())).unwrap();
             let joined = join(Input::Sets(&sets), &options, &Run::default()).unwrap();
-            let pairs: Vec<twinset::Pair> = joined.iter().collect::<Result<_, _>>().unwrap();
+            let pairs: Vec<twinset::exact::Pair> = joined.iter().collect::<Result<_, _>>().unwrap();
             assert!(
                 pairs.iter().all(|pair| pair.left % 2 == 0 && pair.right == pair.left + 1 && pair.value == similarity)
             );

@@ -1,10 +1,9 @@
 //! The examples of "Efficient Similarity Joins for Near Duplicate Detection" (Xiao, Wang, Lin, Yu 2008).
 //! Examples 4 and 5, on the suffix filter, are tested beside it.
 
-use twinset::{
-    Algorithm, Bounds, Collections, Input, JoinOptions, Measure, Run, Side, TokenOptions, TokenSets, Tokenizer,
-    explain, join, tokenize,
-};
+use twinset::exact::{Algorithm, Bounds, Collections, Input, JoinOptions, Side, explain, join};
+use twinset::tokenize::{Tokenizer, tokenize};
+use twinset::{Measure, Run, TokenOptions, TokenSets};
 
 fn bounds(measure: Measure, threshold: &str) -> Bounds {
     Bounds::new(measure, threshold.parse().unwrap(), Collections::One).unwrap()
@@ -77,7 +76,7 @@ fn explanations_follow_the_filters() {
     let tokenizer = Tokenizer::new(&TokenOptions::default()).unwrap();
     let block = tokenizer.block(texts).unwrap();
     let (sets, names) = tokenizer.finish_named([block]).unwrap();
-    let record = |ordinal: usize| twinset::Explained { ordinal, id: ordinal.to_string(), text: texts[ordinal] };
+    let record = |ordinal: usize| twinset::exact::Explained { ordinal, id: ordinal.to_string(), text: texts[ordinal] };
     let options = JoinOptions::at("0.8".parse().unwrap());
     let tree = explain(&sets, &names, &record(0), &record(1), &options, &Run::default()).unwrap();
     let verdict = serde_json::to_value(tree.get("verdict").unwrap()).unwrap();

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use twinset::{Algorithm, Error, Input, JoinOptions, Measure, Progress, Run, TokenSets, join};
+use twinset::exact::{Algorithm, Input, JoinOptions, join};
+use twinset::{Error, Measure, Progress, Run, TokenSets};
 
 fn many_sets() -> TokenSets {
     let record = |seed: u32| {

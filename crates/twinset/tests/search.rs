@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use proptest::prelude::*;
+use twinset::exact::{Input, JoinOptions, join};
+use twinset::tokenize::tokenize;
 use twinset::{
-    Input, JoinOptions, Keep, Link, Measure, Method, Representative, Run, Search, SimilarPair, TokenKind, TokenLists,
-    TokenOptions, join, tokenize,
+    Keep, Link, Measure, Method, Representative, Run, Search, SimilarPair, TokenKind, TokenLists, TokenOptions,
 };
 
 const TEXTS: [&str; 6] = ["a b c d", "a b c e", "", "A b, c d!", "x y", "a b c d e"];
@@ -114,7 +115,7 @@ fn token_lists_may_contain_anything() {
     // A repeated token is another token, unless repeats are ignored.
     let repeated = [["a", "a"], ["a", "b"]];
     assert_eq!(all(Search::at("0.5").unwrap().join(TokenLists(&repeated))).len(), 0);
-    let ignoring = TokenOptions { repeats: twinset::Repeats::Ignore, ..TokenOptions::default() };
+    let ignoring = TokenOptions { repeats: twinset::tokenize::Repeats::Ignore, ..TokenOptions::default() };
     assert_eq!(all(Search::at("0.5").unwrap().tokens(ignoring).join(TokenLists(&repeated))).len(), 1);
 }
 

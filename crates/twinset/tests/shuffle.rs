@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proptest::prelude::*;
-use twinset::{
-    Card, Collections, EstimateOptions, Input, JoinOptions, Measure, Meeting, Method, Run, SetName, Shuffle, Side,
-    Tally, Threshold, TokenOptions, TokenOrder, TokenSets, join,
-};
+use twinset::estimate::EstimateOptions;
+use twinset::exact::{Collections, Input, JoinOptions, Side, join};
+use twinset::shuffle::{Card, Meeting, SetName, Shuffle, Tally, TokenOrder};
+use twinset::{Measure, Method, Run, Threshold, TokenOptions, TokenSets};
 
 type Row = (usize, usize, u64);
 

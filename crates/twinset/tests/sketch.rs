@@ -1,10 +1,10 @@
 //! Sketches estimate without bias, err as little as their number of entries allows, and their intervals hold.
 
 use rayon::prelude::*;
-use twinset::{
-    EstimateOptions, Input, Interval, JoinOptions, Run, Sets, TokenOptions, TokenSets, Tokenizer, found_by_agreement,
-    join,
-};
+use twinset::estimate::{EstimateOptions, Interval, found_by_agreement};
+use twinset::exact::{Input, JoinOptions, join};
+use twinset::tokenize::{Sets, Tokenizer};
+use twinset::{Run, TokenOptions, TokenSets};
 
 fn sketches(texts: &[String], permutations: u32, seed: u64, run: &Run) -> TokenSets {
     let options = TokenOptions { tokens: Some("items".parse().unwrap()), ..TokenOptions::default() };

@@ -1,7 +1,10 @@
 //! A stream keeps what first-come-first-kept keeps by definition.
 
 use proptest::prelude::*;
-use twinset::{Algorithm, Input, JoinOptions, Measure, Run, Stream, Strings, TokenOptions, join, tokenize};
+use twinset::exact::{Algorithm, Input, JoinOptions, join};
+use twinset::support::Strings;
+use twinset::tokenize::tokenize;
+use twinset::{Measure, Run, Stream, TokenOptions};
 
 /// All pairs, whatever the direction, with the better value of the two directions.
 fn pairs(texts: &[String], options: &JoinOptions, tokens: &TokenOptions) -> Vec<(usize, usize, f64)> {

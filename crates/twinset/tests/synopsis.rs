@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use twinset::{
-    Comparison, Condition, Estimating, Input, Intervals, JoinOptions, Measure, Run, Synopses, Synopsis,
-    SynopsisBuilder, count, count_error, count_estimates, error_bound, join, synopsis_value,
+use twinset::estimate::{
+    Comparison, Condition, Estimating, Intervals, Synopses, Synopsis, SynopsisBuilder, count_error, count_estimates,
+    error_bound,
 };
+use twinset::exact::{Input, JoinOptions, count, join};
+use twinset::tokenize::synopsis_value;
+use twinset::{Measure, Run};
 
 const TRIALS: u64 = 2000;
 const RISK: f64 = 0.1;
@@ -71,7 +74,7 @@ impl Trials {
         Self { name: name.into(), truth, values: Vec::new(), outside: 0, beyond_bound: 0 }
     }
 
-    fn add(&mut self, estimate: twinset::Interval, bound: f64) {
+    fn add(&mut self, estimate: twinset::estimate::Interval, bound: f64) {
         assert!(
             estimate.low <= estimate.similarity + 1e-9 && estimate.similarity <= estimate.high + 1e-9,
             "{estimate:?}"
@@ -240,5 +243,5 @@ fn sizes_that_make_no_sense_are_refused() {
 #[test]
 fn values_are_the_same_for_ever() {
     assert_eq!(synopsis_value(0, 0), 0x6393_d51c_06c6_18dc);
-    assert_eq!(synopsis_value(twinset::token_hash(b"as", 1), 42), 0xf5c6_f3e9_74d9_1f50);
+    assert_eq!(synopsis_value(twinset::tokenize::token_hash(b"as", 1), 42), 0xf5c6_f3e9_74d9_1f50);
 }

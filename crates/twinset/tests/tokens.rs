@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use twinset::{Repeats, TokenKind, TokenOptions, Tokenizer};
+use twinset::tokenize::{Repeats, Tokenizer};
+use twinset::{TokenKind, TokenOptions};
 
 /// The tokens of a text by definition.
 fn tokens(text: &str, kind: TokenKind) -> Vec<String> {
@@ -109,8 +110,8 @@ proptest! {
             prop_assert_eq!(sample, &expected);
         }
         let smallest = TokenOptions { reduce: Some("minwise:3".parse().unwrap()), ..TokenOptions::default() };
-        let sets = twinset::tokenize(texts.iter().map(String::as_str), &smallest).unwrap();
-        let all = twinset::tokenize(texts.iter().map(String::as_str), &TokenOptions::default()).unwrap();
+        let sets = twinset::tokenize::tokenize(texts.iter().map(String::as_str), &smallest).unwrap();
+        let all = twinset::tokenize::tokenize(texts.iter().map(String::as_str), &TokenOptions::default()).unwrap();
         for record in 0..sets.len() {
             prop_assert_eq!(sets.size(record), all.size(record).min(3));
         }

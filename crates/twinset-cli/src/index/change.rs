@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
-use twinset::{Labeler, SynopsisBuilder, TokenHasher, TokenOptions};
+use twinset::TokenOptions;
+use twinset::estimate::{Labeler, SynopsisBuilder};
+use twinset::tokenize::TokenHasher;
 use twinset_index::labels::{LabelIndex, Labelled};
 use twinset_index::synopses::Entry;
 use twinset_index::{Added, Settings};

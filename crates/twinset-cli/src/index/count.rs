@@ -1,6 +1,7 @@
 //! `twinset index count`.
 
-use twinset::{Comparison, Condition, Measure, Threshold};
+use twinset::estimate::{Comparison, Condition};
+use twinset::{Measure, Threshold};
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::SynopsisIndex;
 use twinset_io::OutputOptions;

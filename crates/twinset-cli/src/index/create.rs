@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use twinset::{LabelOptions, SYNOPSIS_SIZE, Synopsis, TokenOptions};
+use twinset::TokenOptions;
+use twinset::estimate::{LabelOptions, SYNOPSIS_SIZE, Synopsis};
 use twinset_index::labels::LabelIndex;
 use twinset_index::synopses::SynopsisIndex;
 use twinset_index::{Content, Kind, Settings};
@@ -54,7 +55,7 @@ impl Create {
         read_stop_words(&mut self.tokens)?;
         let session = self.session.begin();
         // What is wrong with them is noticed now.
-        twinset::TokenHasher::new(&self.tokens, self.seed)?;
+        twinset::tokenize::TokenHasher::new(&self.tokens, self.seed)?;
         let refused = |reason: &str| Err(Error::Usage(reason.to_owned()).into());
         if self.rdf.allow_entities {
             return refused("--allow-entities is for commands that read files; leave it out");

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use twinset::{Condition, Interval, Intervals, Measure, Threshold, lowest_estimate};
+use twinset::estimate::{Condition, Interval, Intervals, lowest_estimate};
+use twinset::{Measure, Threshold};
 use twinset_index::synopses::{Query, Way, misses};
 use twinset_io::Error;
 use twinset_io::write::{Kind, Value};
@@ -78,7 +79,7 @@ impl EstimateArgs {
     /// What is looked for in synopses of so many values: the same, or lower estimates if little is to be missed.
     pub(super) fn query(&self, threshold: Threshold, values: u32) -> anyhow::Result<Query> {
         let size = self.size.unwrap_or(values);
-        twinset::Synopsis::check_size(size)?;
+        twinset::estimate::Synopsis::check_size(size)?;
         if size > values {
             let reason = format!("--size {size}: the synopses of this index have {values} values; name fewer");
             return Err(Error::Usage(reason).into());
@@ -130,7 +131,11 @@ impl EstimateArgs {
     }
 
     /// What stands in them: an exact value, or an estimate.
-    pub(super) fn cells(&self, comparison: &twinset::Comparison, intervals: &mut Intervals) -> Vec<Value<'static>> {
+    pub(super) fn cells(
+        &self,
+        comparison: &twinset::estimate::Comparison,
+        intervals: &mut Intervals,
+    ) -> Vec<Value<'static>> {
         if self.is_checked() {
             let value = comparison.value(self.measure);
             return vec![if self.measure.is_count() { Value::Whole(value as u64) } else { Value::Real(value) }];

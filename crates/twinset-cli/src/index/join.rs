@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use twinset::{Comparison, Intervals, Run, Threshold};
+use twinset::estimate::{Comparison, Intervals};
+use twinset::{Run, Threshold};
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{self, Snapshot, SynopsisIndex};
 use twinset_io::write::{Kind, Table, Value};

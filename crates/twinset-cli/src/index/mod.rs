@@ -15,7 +15,8 @@ use std::sync::Mutex;
 
 use clap::{Args, Subcommand};
 use serde::Deserialize;
-use twinset::{TokenHasher, TokenOptions};
+use twinset::TokenOptions;
+use twinset::tokenize::TokenHasher;
 use twinset_index::{Content, Settings};
 use twinset_io::read::{Difference, Inputs, RdfOptions};
 use twinset_io::write::check_outputs;

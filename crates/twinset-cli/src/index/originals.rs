@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use twinset::{Run, Synopsis, TokenOptions};
+use twinset::estimate::Synopsis;
+use twinset::{Run, TokenOptions};
 use twinset_index::synopses::{Snapshot, SynopsisIndex};
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use twinset::{Comparison, Interval, Intervals, Measure, Run, Synopsis, SynopsisBuilder, Threshold, TokenOptions};
+use twinset::estimate::{Comparison, Interval, Intervals, Synopsis, SynopsisBuilder};
+use twinset::{Measure, Run, Threshold, TokenOptions};
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{Hit, Snapshot, SynopsisIndex};
 use twinset_index::{Content, Settings, synopses};

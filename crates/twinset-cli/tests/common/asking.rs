@@ -49,6 +49,7 @@ impl Asking {
 
 /// A text that is not like that of another word.
 pub(crate) fn words(word: &str) -> String {
-    let own = (0..40).map(|number| format!("{:x}", twinset::token_hash(format!("{word}{number}").as_bytes(), 1)));
+    let own =
+        (0..40).map(|number| format!("{:x}", twinset::tokenize::token_hash(format!("{word}{number}").as_bytes(), 1)));
     format!("lighthouse {word} {}", own.collect::<Vec<_>>().join(" "))
 }

@@ -11,7 +11,9 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use twinset::{EstimateOptions, JoinOptions, Run, TokenOptions};
+use twinset::estimate::EstimateOptions;
+use twinset::exact::JoinOptions;
+use twinset::{Run, TokenOptions};
 use twinset_io::{Collection, SketchFile};
 
 use super::opened::Opened;
@@ -183,7 +185,7 @@ fn ask(address: &Path) -> anyhow::Result<String> {
         anyhow::bail!(damage);
     }
     let state: State = index.state()?;
-    let hasher = twinset::TokenHasher::new(index.tokens(), 0)?;
+    let hasher = twinset::tokenize::TokenHasher::new(index.tokens(), 0)?;
     let found = (0..RECORDS).map(|at| index.same(&hasher.hashes(&text(at))?.into_iter().collect()));
     let found = found.collect::<twinset_index::Result<Vec<Vec<String>>>>()?;
     Ok(format!("{state:?} {found:?}"))
@@ -270,7 +272,7 @@ fn sketches() -> Sample {
         let estimate = file.settings.estimate(&estimate, &TokenOptions::default())?;
         let join = estimate.of_sketches(&JoinOptions::at("1/16".parse().expect("it is a threshold")))?;
         let (collection, _) = Collection::of_sketches(vec![file], &run)?;
-        let pairs = twinset::join(collection.input(), &join, &run)?;
+        let pairs = twinset::exact::join(collection.input(), &join, &run)?;
         let pairs = pairs.iter().collect::<twinset::Result<Vec<_>>>()?;
         Ok(format!("{settings} {ids:?} {pairs:?}"))
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use twinset::{Condition, Measure, TokenOptions};
+use twinset::estimate::Condition;
+use twinset::{Measure, TokenOptions};
 use twinset_index::Result;
 use twinset_index::labels::{self, LabelIndex};
 use twinset_index::synopses::{self, SynopsisIndex, Way};

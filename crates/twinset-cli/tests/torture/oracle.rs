@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use twinset::{SynopsisBuilder, TokenHasher, TokenOptions, synopsis_value};
+use twinset::TokenOptions;
+use twinset::estimate::SynopsisBuilder;
+use twinset::tokenize::{TokenHasher, synopsis_value};
 use twinset_index::Kind;
 
 /// The records of an index by their ids, each with what is kept of it: its hashes, or the values of its synopsis.

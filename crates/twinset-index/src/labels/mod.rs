@@ -20,7 +20,10 @@ pub use home::{Labelled, Stored};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use twinset::{Bounds, Collections, Labeler, Measure, Threshold, TokenHasher, same_beginning};
+use twinset::estimate::{Labeler, same_beginning};
+use twinset::exact::{Bounds, Collections};
+use twinset::tokenize::TokenHasher;
+use twinset::{Measure, Threshold};
 
 use self::address::Address;
 use self::home::Home;

@@ -27,7 +27,8 @@ use serde::{Deserialize, Serialize};
 use tantivy::index::SegmentComponent;
 use tantivy::schema::{FAST, Field, INDEXED, STORED, STRING, Schema};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError};
-use twinset::{Condition, Synopsis, SynopsisBuilder, synopsis_value};
+use twinset::estimate::{Condition, Synopsis, SynopsisBuilder};
+use twinset::tokenize::synopsis_value;
 
 use crate::{Error, Kind, Result, Settings, folder};
 
@@ -149,7 +150,7 @@ impl SynopsisIndex {
     pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
         let name = path.display().to_string();
         Synopsis::check_size(settings.size())?;
-        twinset::TokenHasher::new(&settings.tokens, settings.seed)?;
+        twinset::tokenize::TokenHasher::new(&settings.tokens, settings.seed)?;
         let state = State { twinset: settings.to_value(), next: 1, merged: false, records: Some(0) };
         let made = |unfinished: &Path| -> tantivy::Result<()> {
             let (schema, _) = Fields::schema();

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 use tantivy::DocId;
-use twinset::Condition;
+use twinset::estimate::Condition;
 
 use super::frontier;
 use super::segment::Segment;

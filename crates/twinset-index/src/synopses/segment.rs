@@ -7,7 +7,7 @@ use tantivy::postings::SegmentPostings;
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::store::StoreReader;
 use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED, TantivyDocument, Term};
-use twinset::Synopsis;
+use twinset::estimate::Synopsis;
 
 use super::{Fields, term};
 use crate::{Error, Result};

@@ -3,7 +3,10 @@
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use tantivy::{DocId, DocSet, Searcher};
-use twinset::{Comparison, Condition, Estimating, Input, JoinOptions, Run, Strings, Synopses, Synopsis};
+use twinset::Run;
+use twinset::estimate::{Comparison, Condition, Estimating, Synopses, Synopsis};
+use twinset::exact::{Input, JoinOptions};
+use twinset::support::Strings;
 
 use super::segment::Segment;
 use super::{Fields, Query, State};
@@ -214,7 +217,7 @@ impl Snapshot {
             estimates: Estimating { min_overlap: condition.min_overlap(), lowest: Some(condition.lowest()) },
             ..JoinOptions::at(condition.threshold())
         };
-        let joined = twinset::join(Input::Synopses(&synopses), &options, run).map_err(Error::from)?;
+        let joined = twinset::exact::join(Input::Synopses(&synopses), &options, run).map_err(Error::from)?;
         let (right_ids, offset) = match &right {
             Some((right_ids, _)) => (right_ids, ids.len()),
             None => (&ids, 0),
@@ -250,7 +253,7 @@ impl Snapshot {
         if let Some(other) = other {
             synopses = Synopses::beside(&synopses, &load(other, synopses.size())?)?;
         }
-        Ok(twinset::count_estimates(&synopses, conditions, run)?)
+        Ok(twinset::estimate::count_estimates(&synopses, conditions, run)?)
     }
 
     /// The same as [`join`](Self::join), by a query for each record of this index, on all threads.

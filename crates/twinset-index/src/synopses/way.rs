@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use tantivy::DocId;
-use twinset::Condition;
+use twinset::estimate::Condition;
 
 use super::segment::Segment;
 use super::{frontier, optimistic, or, pivot};

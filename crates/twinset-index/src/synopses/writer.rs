@@ -8,7 +8,7 @@ use tantivy::directory::Directory;
 use tantivy::directory::error::OpenWriteError;
 use tantivy::schema::OwnedValue;
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
-use twinset::{Synopsis, SynopsisBuilder};
+use twinset::estimate::{Synopsis, SynopsisBuilder};
 
 use super::merges::IntactMerges;
 use super::{Found, Snapshot, State, SynopsisIndex, state, term};

@@ -1,6 +1,6 @@
 //! What is kept of one block, until all are there.
 
-use twinset::{Strings, TokenBlock};
+use twinset::support::{Strings, TokenBlock};
 
 use crate::read::Record;
 use crate::uniques::Uniques;

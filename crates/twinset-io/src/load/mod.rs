@@ -8,9 +8,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use twinset::{
-    Plan, Representation, Run, Seconds, Sets, Strings, Synopses, TokenBlock, TokenKind, TokenOptions, Tokenizer,
-};
+use twinset::estimate::Synopses;
+use twinset::exact::{Plan, Representation};
+use twinset::support::{Seconds, Strings, TokenBlock};
+use twinset::tokenize::{Sets, Tokenizer};
+use twinset::{Run, TokenKind, TokenOptions};
 
 use block::{LoadedBlock, without};
 use names::collection_ids;

@@ -1,7 +1,7 @@
 //! The names of records, of which no two are the same.
 
 use hashbrown::HashTable;
-use twinset::salted_hash;
+use twinset::support::salted_hash;
 
 use super::block::{LoadedBlock, without};
 use crate::error::Place;

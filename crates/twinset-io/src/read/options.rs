@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use twinset::{StopWords, TokenOptions};
+use twinset::TokenOptions;
+use twinset::tokenize::StopWords;
 
 use super::{Format, RdfOptions};
 use crate::{Error, Limits, Result};

@@ -13,7 +13,9 @@ use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use twinset::{Run, Sets, Strings, TokenBlock, Tokenizer};
+use twinset::Run;
+use twinset::support::{Strings, TokenBlock};
+use twinset::tokenize::{Sets, Tokenizer};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{SketchSettings, VERSION};

@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use twinset::{Run, Sets, TokenBlock};
+use twinset::Run;
+use twinset::support::TokenBlock;
+use twinset::tokenize::Sets;
 
 use super::SketchSettings;
 use crate::ids::Ids;

@@ -9,7 +9,8 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use twinset::{EstimateOptions, Method, TokenOptions};
+use twinset::estimate::EstimateOptions;
+use twinset::{Method, TokenOptions};
 
 use crate::read::RdfOptions;
 use crate::{Error, Result};

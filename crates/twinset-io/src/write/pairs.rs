@@ -1,6 +1,8 @@
 //! Pairs as rows: the two ids, the similarity or distance, and the fields that the user wants to see.
 
-use twinset::{Interval, Pair, Strings, Values};
+use twinset::estimate::Interval;
+use twinset::exact::{Pair, Values};
+use twinset::support::Strings;
 
 use super::{Kind, Output, OutputFormat, Table, Value};
 use crate::{Ids, Result};

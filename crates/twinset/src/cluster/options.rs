@@ -10,7 +10,7 @@ use crate::model::Error;
 /// What becomes of near duplicates.
 ///
 /// ```
-/// # use twinset::{DedupOptions, KeepRule};
+/// # use twinset::exact::{DedupOptions, KeepRule};
 /// let options: DedupOptions = serde_json::from_str(r#"{"keep": "max:stars", "link": "representative"}"#)?;
 /// assert_eq!(options.keep, KeepRule::Max("stars".to_owned()));
 /// # Ok::<(), serde_json::Error>(())

@@ -9,7 +9,7 @@ use super::partners::Partners;
 use super::probe::{Found, Match, Task, add_free_pairs, each_set};
 use super::sets::BySide;
 use super::verify::verify;
-use crate::model::{Candidates, Result};
+use crate::model::{CandidateCounts, Result};
 
 /// Common tokens so far, by rank, and the ranks that have any.
 struct State {
@@ -53,6 +53,6 @@ pub(super) fn join(task: &Task<'_>) -> Result<Found> {
             }
         }
         add_free_pairs(task, bounds, rank, matches);
-        Candidates { prefix: Some(candidates), ..Candidates::default() }
+        CandidateCounts { prefix: Some(candidates), ..CandidateCounts::default() }
     })
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::partners::Partners;
 use super::probe::{Found, Match, Task, each_set};
 use super::verify::overlap_at_least;
-use crate::model::{Candidates, Result};
+use crate::model::{CandidateCounts, Result};
 use crate::tokenize::{Minima, low_bit};
 
 /// How sets are labelled.
@@ -71,6 +71,6 @@ pub(super) fn join(task: &Task<'_>, how: &Labelling) -> Result<Found> {
                 matches.extend(overlap.map(|overlap| Match { x, y, overlap }));
             }
         }
-        Candidates { label: Some(verified), ..Candidates::default() }
+        CandidateCounts { label: Some(verified), ..CandidateCounts::default() }
     })
 }

@@ -66,7 +66,7 @@ use self::rising::RisingBounds;
 use self::sets::OrderedSets;
 use self::tally::Tally;
 use crate::model::{
-    Bounds, Candidates, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, Synopses,
+    Bounds, CandidateCounts, Collections, Error, Measure, Pair, Result, Run, SpilledSets, Stats, Strings, Synopses,
     TokenSets,
 };
 use crate::tokenize::is_blank;
@@ -329,7 +329,7 @@ fn find(options: &JoinOptions, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stat
     Ok((matches, stats_of(ran.name(), chosen_because, task, candidates)))
 }
 
-fn stats_of(algorithm: &str, chosen_because: Option<String>, task: &Task<'_>, candidates: Candidates) -> Stats {
+fn stats_of(algorithm: &str, chosen_because: Option<String>, task: &Task<'_>, candidates: CandidateCounts) -> Stats {
     Stats {
         algorithm: algorithm.to_owned(),
         chosen_because,

@@ -4,7 +4,7 @@
 
 use super::probe::{Found, Match, Task, each_set};
 use super::verify::overlap;
-use crate::model::{Candidates, Result};
+use crate::model::{CandidateCounts, Result};
 
 pub(super) fn join(task: &Task<'_>) -> Result<Found> {
     let (sets, bounds) = (task.sets, task.bounds);
@@ -22,7 +22,7 @@ pub(super) fn join(task: &Task<'_>) -> Result<Found> {
                     matches.push(Match { x, y, overlap: common });
                 }
             }
-            Candidates { all: Some(compared), ..Candidates::default() }
+            CandidateCounts { all: Some(compared), ..CandidateCounts::default() }
         },
     )
 }

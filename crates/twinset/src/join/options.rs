@@ -11,7 +11,8 @@ use crate::model::{Condition, Error, Measure, Result, Threshold};
 /// Which pairs are wanted, and how they are found.
 ///
 /// ```
-/// # use twinset::{JoinOptions, Measure};
+/// # use twinset::exact::JoinOptions;
+/// # use twinset::Measure;
 /// let options: JoinOptions = serde_json::from_str(r#"{"threshold": 0.8, "measure": "cosine"}"#)?;
 /// assert_eq!(options.threshold, Some("4/5".parse()?));
 /// assert_eq!(options.measure, Measure::Cosine);

@@ -11,7 +11,7 @@ use super::probe::{Found, Match, Task, add_free_pairs, each_set};
 use super::sets::BySide;
 use super::suffix::suffix_filter;
 use super::verify::verify;
-use crate::model::{Candidates, Result};
+use crate::model::{CandidateCounts, Result};
 
 /// Marks a candidate that cannot become a pair (the paper's A[y] = −∞).
 const PRUNED: u32 = u32::MAX;
@@ -84,11 +84,11 @@ pub(super) fn join(task: &Task<'_>, max_depth: Option<u32>) -> Result<Found> {
             }
         }
         add_free_pairs(task, bounds, rank, matches);
-        Candidates {
+        CandidateCounts {
             prefix: Some(met),
             positional: Some(candidates + positional),
             suffix: max_depth.map(|_| candidates),
-            ..Candidates::default()
+            ..CandidateCounts::default()
         }
     })
 }

@@ -17,7 +17,7 @@ use super::probe::{Match, Task, add_free_pairs};
 use super::screen::Screen;
 use super::sets::{BySide, OrderedSets};
 use super::verify::overlap_from;
-use crate::model::{Bounds, Candidates, Side, fetch};
+use crate::model::{Bounds, CandidateCounts, Side, fetch};
 
 pub(super) struct Prefix<'a> {
     task: &'a Task<'a>,
@@ -169,7 +169,7 @@ impl<'a> Prefix<'a> {
     }
 
     /// The pairs of these sets with earlier ones.
-    pub(super) fn probe(&self, state: &mut State, ranks: Range<u32>, matches: &mut Vec<Match>) -> Candidates {
+    pub(super) fn probe(&self, state: &mut State, ranks: Range<u32>, matches: &mut Vec<Match>) -> CandidateCounts {
         state.met_by.resize(self.task.sets.len(), u32::MAX);
         let (mut signature, bounds) = (0, self.task.bounds_now());
         for side in [Side::Left, Side::Right] {
@@ -181,7 +181,7 @@ impl<'a> Prefix<'a> {
         for x in ranks {
             add_free_pairs(self.task, &bounds, x, matches);
         }
-        Candidates { signature: Some(signature), ..Candidates::default() }
+        CandidateCounts { signature: Some(signature), ..CandidateCounts::default() }
     }
 
     /// The same for sets of one side. Returns how many pairs were verified.

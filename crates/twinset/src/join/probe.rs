@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::rising::RisingBounds;
 use super::sets::OrderedSets;
 use super::verify::overlap;
-use crate::model::{Bounds, Candidates, Result, Run};
+use crate::model::{Bounds, CandidateCounts, Result, Run};
 
 /// What an algorithm is given.
 #[derive(Clone, Copy)]
@@ -46,10 +46,10 @@ pub(super) struct Match {
 }
 
 /// Matches, in the lists in which threads found them, and how many candidates there were.
-pub(super) type Found = (Vec<Vec<Match>>, Candidates);
+pub(super) type Found = (Vec<Vec<Match>>, CandidateCounts);
 
 /// What one thread did: matches by chunk, and all its candidates.
-type WorkDone = (Vec<(usize, Vec<Match>)>, Candidates);
+type WorkDone = (Vec<(usize, Vec<Match>)>, CandidateCounts);
 
 /// Sets that are next to each other in order of size, for a thread to take at a time: many, for algorithms that gain
 /// from that, but few enough to share the work among a machine's threads.
@@ -78,13 +78,13 @@ pub(super) fn chunks(task: &Task<'_>) -> Vec<Range<u32>> {
 pub(super) fn each_set<S, N, P>(task: &Task<'_>, new_state: N, probe: P) -> Result<Found>
 where
     N: Fn() -> S + Sync,
-    P: Fn(&mut S, u32, &mut Vec<Match>) -> Candidates + Sync,
+    P: Fn(&mut S, u32, &mut Vec<Match>) -> CandidateCounts + Sync,
 {
     const CHUNK: u32 = 64;
     let sets = task.sets.len() as u32;
     let chunks: Vec<_> = (0..sets).step_by(CHUNK as usize).map(|first| first..sets.min(first + CHUNK)).collect();
     each_chunk(task, &chunks, new_state, |state, chunk, matches| {
-        let mut candidates = Candidates::default();
+        let mut candidates = CandidateCounts::default();
         for x in chunks[chunk].clone() {
             candidates += probe(state, x, matches);
         }
@@ -96,13 +96,13 @@ where
 pub(super) fn each_chunk<S, N, P>(task: &Task<'_>, chunks: &[Range<u32>], new_state: N, probe: P) -> Result<Found>
 where
     N: Fn() -> S + Sync,
-    P: Fn(&mut S, usize, &mut Vec<Match>) -> Candidates + Sync,
+    P: Fn(&mut S, usize, &mut Vec<Match>) -> CandidateCounts + Sync,
 {
     task.run.begin("join", Some(task.sets.len() as u64));
     // The longest sets are the most work, so they are handed out first.
     let remaining = AtomicUsize::new(chunks.len());
     let worker = |_| -> Result<WorkDone> {
-        let (mut state, mut found, mut candidates) = (new_state(), Vec::new(), Candidates::default());
+        let (mut state, mut found, mut candidates) = (new_state(), Vec::new(), CandidateCounts::default());
         while let Ok(before) = remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
         {
             task.run.check()?;
@@ -128,7 +128,7 @@ where
         Ok((found, candidates))
     };
     let parts: Vec<_> = (0..rayon::current_num_threads()).into_par_iter().map(worker).collect::<Result<_>>()?;
-    let mut candidates = Candidates::default();
+    let mut candidates = CandidateCounts::default();
     let mut chunks = Vec::new();
     for (found, counted) in parts {
         candidates += counted;

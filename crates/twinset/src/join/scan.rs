@@ -12,7 +12,7 @@ use super::screen::Screen;
 use super::sets::BySide;
 use super::signature::Columns;
 use super::verify::overlap_from;
-use crate::model::{Candidates, Side};
+use crate::model::{CandidateCounts, Side};
 
 pub(super) struct Scan<'a> {
     task: &'a Task<'a>,
@@ -52,7 +52,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The pairs of these sets with earlier ones.
-    pub(super) fn probe(&self, state: &mut State, ranks: Range<u32>, matches: &mut Vec<Match>) -> Candidates {
+    pub(super) fn probe(&self, state: &mut State, ranks: Range<u32>, matches: &mut Vec<Match>) -> CandidateCounts {
         let (sets, bounds) = (self.task.sets, self.task.bounds_now());
         let (mut size, mut signature, mut partners) = (0, 0, Partners::default());
         let ranks: Vec<u32> = ranks.collect();
@@ -90,7 +90,7 @@ impl<'a> Scan<'a> {
                 add_free_pairs(self.task, &bounds, x, matches);
             }
         }
-        Candidates { size: Some(size), signature: Some(signature), ..Candidates::default() }
+        CandidateCounts { size: Some(size), signature: Some(signature), ..CandidateCounts::default() }
     }
 }
 

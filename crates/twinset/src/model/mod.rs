@@ -32,7 +32,7 @@ pub use salt::{salt, salted, salted_hash};
 pub(crate) use spill::Spill;
 pub(crate) use spilled_sets::Part;
 pub use spilled_sets::SpilledSets;
-pub use stats::{Candidates, Seconds, Stats};
+pub use stats::{CandidateCounts, Seconds, Stats};
 pub use strings::Strings;
 pub use synopses::Synopses;
 pub(crate) use synopses::words_of;

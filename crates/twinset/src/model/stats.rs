@@ -26,8 +26,8 @@ pub struct Stats {
     pub tokens: u64,
     /// Different tokens.
     pub distinct_tokens: u64,
-    /// Candidates after each filter, in the order in which the filters apply.
-    pub candidates: Candidates,
+    /// CandidateCounts after each filter, in the order in which the filters apply.
+    pub candidates: CandidateCounts,
     /// Pairs found.
     pub pairs: u64,
     /// Groups of at least two records, where near duplicates were grouped.
@@ -49,7 +49,7 @@ fn is_zero(count: &u64) -> bool {
 
 /// How many pairs of different sets were left after each filter; `None` where the algorithm has no such filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Candidates {
+pub struct CandidateCounts {
     /// Pairs compared without any filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<u64>,
@@ -73,7 +73,7 @@ pub struct Candidates {
     pub label: Option<u64>,
 }
 
-impl Candidates {
+impl CandidateCounts {
     /// The pairs that had to be verified: what the last filter left.
     pub fn verified(&self) -> u64 {
         let last = [self.label, self.signature, self.suffix, self.positional, self.prefix, self.size, self.all];
@@ -81,7 +81,7 @@ impl Candidates {
     }
 }
 
-impl std::ops::AddAssign for Candidates {
+impl std::ops::AddAssign for CandidateCounts {
     fn add_assign(&mut self, other: Self) {
         let add = |a: &mut Option<u64>, b: Option<u64>| *a = a.map_or(b, |a| Some(a + b.unwrap_or(0)));
         add(&mut self.all, other.all);

@@ -3,7 +3,7 @@
 /// A list of strings in two flat arrays: record ids, shown fields, or the texts that edit distance compares.
 ///
 /// ```
-/// # use twinset::Strings;
+/// # use twinset::support::Strings;
 /// let names: Strings = ["ann", "bob"].into_iter().collect();
 /// assert_eq!(names.get(1), "bob");
 /// ```

@@ -161,7 +161,7 @@ impl Comparison {
 /// Makes the synopsis of a set from its values one by one, in memory that does not grow with the set.
 ///
 /// ```
-/// # use twinset::SynopsisBuilder;
+/// # use twinset::estimate::SynopsisBuilder;
 /// let mut builder = SynopsisBuilder::new(2)?;
 /// [7, 5, 7, 3, 5].into_iter().for_each(|value| builder.insert(value));
 /// let synopsis = builder.synopsis();

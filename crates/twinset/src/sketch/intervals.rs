@@ -145,7 +145,8 @@ fn bisect(mut from: f64, mut to: f64, holds: impl Fn(f64) -> bool) -> f64 {
 /// inequality. `at` is the true value, or the threshold that it reaches; for overlap and hamming it is the true Jaccard similarity.
 ///
 /// ```
-/// # use twinset::{Comparison, Measure, error_bound};
+/// # use twinset::estimate::{Comparison, error_bound};
+/// # use twinset::Measure;
 /// // k = 128 at 0.8: in nine of ten cases an estimate is off by 14% at most.
 /// let comparison = Comparison { left: 110, right: 110, common: 92, last: Some(1 << 40) };
 /// assert!((error_bound(&comparison, Measure::Jaccard, 0.8, 0.1) - 0.1398).abs() < 1e-4);

@@ -87,7 +87,7 @@ impl Labeler {
 /// The labels that have the same first bits as this one.
 ///
 /// ```
-/// # use twinset::same_beginning;
+/// # use twinset::estimate::same_beginning;
 /// assert_eq!(same_beginning(5, 64), 5..=5);
 /// assert_eq!(same_beginning(5, 62), 4..=7);
 /// assert_eq!(same_beginning(-1, 1), i64::MIN..=-1);

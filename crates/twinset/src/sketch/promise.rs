@@ -20,7 +20,7 @@ impl Interval {
     /// pair fixed beforehand; of pairs that were chosen as they agree in many entries, more are overestimated.
     ///
     /// ```
-    /// # use twinset::Interval;
+    /// # use twinset::estimate::Interval;
     /// let interval = Interval::of_agreement(90, 100);
     /// assert_eq!(interval.similarity, 0.9);
     /// assert!((interval.low - 0.8238).abs() < 1e-4 && (interval.high - 0.9510).abs() < 1e-4);
@@ -34,7 +34,7 @@ impl Interval {
 /// p(r): the probability that the sketches of a pair with similarity r agree in at least `agree` of their entries.
 ///
 /// ```
-/// # use twinset::found_by_agreement;
+/// # use twinset::estimate::found_by_agreement;
 /// assert!((found_by_agreement(0.9, 90, 100) - 0.583).abs() < 5e-4);
 /// assert!((found_by_agreement(0.8, 90, 100) - 0.0057).abs() < 5e-5);
 /// ```
@@ -73,7 +73,7 @@ pub fn found_by_labels(similarity: f64, trees: u32, bits: u32) -> f64 {
 /// that many trees cannot promise it.
 ///
 /// ```
-/// # use twinset::label_length;
+/// # use twinset::estimate::label_length;
 /// assert_eq!(label_length(0.9, 0.9, 20, 50), 43);
 /// ```
 pub fn label_length(similarity: f64, probability: f64, trees: u32, bits: u32) -> u32 {
@@ -88,7 +88,7 @@ pub fn label_length(similarity: f64, probability: f64, trees: u32, bits: u32) ->
 /// How many trees it takes at least to find a pair of this similarity with this probability.
 ///
 /// ```
-/// # use twinset::{label_length, trees_for};
+/// # use twinset::estimate::{label_length, trees_for};
 /// let trees = trees_for(0.3, 0.99999);
 /// assert!(label_length(0.3, 0.99999, trees, 50) >= 1 && label_length(0.3, 0.99999, trees - 1, 50) == 0);
 /// ```
@@ -101,7 +101,7 @@ pub fn trees_for(similarity: f64, probability: f64) -> u32 {
 /// probability `risk`, by Chebyshev's inequality.
 ///
 /// ```
-/// # use twinset::synopsis_size;
+/// # use twinset::estimate::synopsis_size;
 /// assert_eq!(synopsis_size(0.05, 0.1, 0.8), 1000);
 /// ```
 pub fn synopsis_size(error: f64, risk: f64, threshold: f64) -> u64 {
@@ -113,7 +113,8 @@ pub fn synopsis_size(error: f64, risk: f64, threshold: f64) -> u64 {
 /// least. The number of common values among those compared is not more spread than a binomial one.
 ///
 /// ```
-/// # use twinset::{Condition, Measure, lowest_estimate};
+/// # use twinset::estimate::{Condition, lowest_estimate};
+/// # use twinset::Measure;
 /// let condition = Condition::new(Measure::Jaccard, "0.8".parse()?, 0)?;
 /// assert_eq!(lowest_estimate(&condition, 128, 0.99)?, "91/128".parse()?); // 91 of 128
 /// # Ok::<(), twinset::Error>(())

@@ -186,7 +186,8 @@ impl Cutter {
 /// The words, q-grams, lines or items of a text, in order.
 ///
 /// ```
-/// # use twinset::{TokenKind, cut};
+/// # use twinset::tokenize::cut;
+/// # use twinset::TokenKind;
 /// assert_eq!(cut("New York, NY", TokenKind::Words), ["new", "york", "ny"]);
 /// ```
 pub fn cut(text: &str, kind: TokenKind) -> Vec<String> {

@@ -10,7 +10,8 @@ use crate::model::{Result, SynopsisBuilder};
 /// Turns texts into sets of token hashes, for what is kept from one run to the next.
 ///
 /// ```
-/// # use twinset::{TokenHasher, TokenOptions, token_hash};
+/// # use twinset::tokenize::{TokenHasher, token_hash};
+/// # use twinset::TokenOptions;
 /// let hasher = TokenHasher::new(&TokenOptions::default(), 0)?;
 /// let mut expected = [token_hash(b"as", 1), token_hash(b"as", 2), token_hash(b"good", 1)];
 /// expected.sort_unstable();

@@ -32,4 +32,4 @@ pub use language::{Language, StopWords};
 pub(crate) use minima::{Minima, low_bit};
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
 pub(crate) use text::is_blank;
-pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer};
+pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer, tokenize};

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rayon::prelude::*;
+
 use super::cache::TokenCache;
 use super::cutter::{Cut, Cutter, Scratch as CutScratch};
 use super::dictionary::{Dictionary, Key, TokenStore};
@@ -15,7 +17,8 @@ use crate::model::{Result, Run, Spill, SpilledSets, Synopsis, SynopsisBuilder, T
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
 ///
 /// ```
-/// # use twinset::{TokenOptions, Tokenizer};
+/// # use twinset::tokenize::Tokenizer;
+/// # use twinset::TokenOptions;
 /// let tokenizer = Tokenizer::new(&TokenOptions::default())?;
 /// let first = tokenizer.block(["yes as soon as possible"])?;
 /// let second = tokenizer.block(["as soon as possible please"])?;
@@ -131,7 +134,7 @@ impl Tokenizer {
         Ok(tokenizer)
     }
 
-    /// The same, but blocks hold synopses of this size and seed, for [`Synopses::of_blocks`](crate::Synopses::of_blocks).
+    /// The same, but blocks hold synopses of this size and seed, for [`Synopses::of_blocks`](crate::estimate::Synopses::of_blocks).
     pub fn synopsizing(options: &TokenOptions, (size, seed): (u32, u64)) -> Result<Self> {
         Synopsis::check_size(size)?;
         let mut tokenizer = Self::with(Cutter::of_tokens(options)?);
@@ -251,6 +254,28 @@ impl Tokenizer {
         };
         if repeat > 1 { format!("{name}#{repeat}") } else { name }
     }
+}
+
+/// Token sets of texts, in one call, in the caller's rayon pool. For more texts than fit in memory, see [`Tokenizer`].
+///
+/// ```
+/// use twinset::exact::{Input, JoinOptions, join};
+/// use twinset::tokenize::tokenize;
+/// use twinset::{Run, TokenOptions};
+///
+/// let texts = ["yes as soon as possible", "as soon as possible please"];
+/// let sets = tokenize(texts, &TokenOptions::default())?;
+/// let joined = join(Input::Sets(&sets), &JoinOptions::at("2/3".parse()?), &Run::default())?;
+/// assert_eq!(joined.len(), 1);
+/// # Ok::<(), twinset::Error>(())
+/// ```
+pub fn tokenize<'t>(texts: impl IntoIterator<Item = &'t str>, options: &TokenOptions) -> Result<TokenSets> {
+    const RECORDS: usize = 1024;
+    let texts: Vec<&str> = texts.into_iter().collect();
+    let tokenizer = Tokenizer::new(options)?;
+    let blocks = texts.par_chunks(RECORDS).map(|block| tokenizer.block(block.iter().copied()));
+    let blocks = blocks.collect::<Result<Vec<_>>>()?;
+    tokenizer.finish(blocks)
 }
 
 /// The blocks with all their ids in memory.

@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 use oxrdf::{NamedNodeRef, NamedOrBlankNodeRef, Quad, TermRef};
-use twinset::{Strings, salted_hash};
+use twinset::support::{Strings, salted_hash};
 
 /// The triples of a collection's files, subject by subject. Terms are numbers.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use oxrdf::Quad;
-use twinset::cut;
+use twinset::tokenize::cut;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::graph::{Graph, Kind};
