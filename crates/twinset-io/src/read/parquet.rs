@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, ArrowTimestampType, Float32Type, Float64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    ArrowPrimitiveType, ArrowTimestampType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringViewArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
@@ -171,6 +172,15 @@ pub(super) fn as_text(column: &ArrayRef) -> Result<StringViewArray, String> {
         DataType::Float64 => return Ok(numbers(column.as_primitive::<Float64Type>(), |number| number.is_nan())),
         DataType::Float32 => return Ok(numbers(column.as_primitive::<Float32Type>(), |number| number.is_nan())),
         DataType::Float16 => return as_text(&cast(&DataType::Float32)?),
+        // Arrow writes them in the same way, but slowly.
+        DataType::Int8 => return Ok(numbers(column.as_primitive::<Int8Type>(), |_| false)),
+        DataType::Int16 => return Ok(numbers(column.as_primitive::<Int16Type>(), |_| false)),
+        DataType::Int32 => return Ok(numbers(column.as_primitive::<Int32Type>(), |_| false)),
+        DataType::Int64 => return Ok(numbers(column.as_primitive::<Int64Type>(), |_| false)),
+        DataType::UInt8 => return Ok(numbers(column.as_primitive::<UInt8Type>(), |_| false)),
+        DataType::UInt16 => return Ok(numbers(column.as_primitive::<UInt16Type>(), |_| false)),
+        DataType::UInt32 => return Ok(numbers(column.as_primitive::<UInt32Type>(), |_| false)),
+        DataType::UInt64 => return Ok(numbers(column.as_primitive::<UInt64Type>(), |_| false)),
         _ => {}
     }
     let column = &without_zone(column);
@@ -201,7 +211,7 @@ fn lines(column: &ArrayRef, refused: Option<&str>) -> Result<StringViewArray, St
     (0..column.len()).map(text).collect()
 }
 
-/// Floating-point numbers; what is none of them is missing.
+/// Numbers; what is none of them is missing.
 fn numbers<T: ArrowPrimitiveType<Native: Display>>(
     column: &PrimitiveArray<T>,
     is_none: fn(&T::Native) -> bool,
