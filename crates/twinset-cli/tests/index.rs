@@ -324,3 +324,17 @@ fn newer_and_damaged_indexes_are_noticed() {
         assert_eq!(folder.run("index stats file.labels").status.code(), Some(1), "byte {at}");
     }
 }
+
+#[test]
+fn kinds_are_known_by_the_names_of_the_field_and_of_the_papers() {
+    let folder = Folder::with(&[("a.txt", b"the old bridge is closed\n")]);
+    for (kind, alias) in [("lsh", "labels"), ("kmv", "synopses")] {
+        for name in [kind, alias] {
+            folder.stdout(&format!("index create {name} --kind {name}"));
+            folder.stdout(&format!("index add {name} a.txt"));
+        }
+        let hits = |name: &str| folder.stdout(&format!("index query {name} --like closed --threshold 0.1"));
+        assert_eq!(hits(kind), hits(alias));
+        assert_eq!(hits(kind).lines().count(), 2, "{kind}");
+    }
+}

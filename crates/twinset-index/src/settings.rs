@@ -163,9 +163,9 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "labels" => Ok(Self::Labels),
-            "synopses" => Ok(Self::Synopses),
-            _ => Err(format!("`{text}` is not a kind of index: labels or synopses")),
+            "lsh" | "labels" => Ok(Self::Labels),
+            "kmv" | "synopses" => Ok(Self::Synopses),
+            _ => Err(format!("`{text}` is not a kind of index: lsh or kmv (also known as labels and synopses)")),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Create {
     /// A folder; for labels also a file that ends in .labels, or the address of a database
     #[arg(value_name = "PATH")]
     path: String,
-    /// What kind of index: labels or synopses
+    /// What kind of index: lsh or kmv, also known as labels and synopses
     ///
     /// labels: a query finds each near duplicate with a probability that it chooses, and compares exactly; it knows jaccard.
     /// synopses: a query estimates any measure of sets, with a known error, from a small sample of each record.
