@@ -11,7 +11,7 @@ use twinset::exact::{
 use twinset::support::{Seconds, Strings};
 use twinset::{Link, Method, Representative, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::write::{Kind, Table, Value, check_outputs, value_cells, value_columns};
+use twinset_io::write::{Kind, Table, Value, add_value_cells, check_outputs, value_columns};
 use twinset_io::{
     Collection, Content, Fate, Ids, Keeping, Output, OutputFormat, ReadOptions, SketchFile, Target, copy_records, load,
 };
@@ -350,7 +350,7 @@ impl Dedup {
                 true => values.interval_of_twins(value),
                 false => values.interval(value, held(record), held(place)),
             };
-            row.extend(value_cells(&values, interval));
+            add_value_cells(&values, interval, &mut row);
             row.extend(tells_side.then(|| Value::Whole(u64::from(place >= collection.left.len()))));
             row.extend((0..self.show.len()).map(|at| Value::Text(collection.extra[at].get(record))));
             table.row(&row)?;

@@ -16,5 +16,5 @@ pub(crate) use output::write_failure;
 pub use output::{
     Output, OutputFormat, OutputOptions, Temporary, check_outputs, remove_unfinished, remove_unfinished_at_once,
 };
-pub use pairs::{PairTable, Shown, value_cells, value_columns};
+pub use pairs::{PairTable, Shown, add_value_cells, value_columns};
 pub use table::{Kind, Table, Value};

@@ -42,13 +42,13 @@ pub fn value_columns(values: &Values<'_>) -> Vec<(String, Kind)> {
     columns.iter().map(|&(name, kind)| (name.to_owned(), kind)).collect()
 }
 
-/// What stands in these columns for a value and its interval.
-pub fn value_cells(values: &Values<'_>, interval: Interval) -> Vec<Value<'static>> {
+/// Adds what stands in these columns for a value and its interval.
+pub fn add_value_cells(values: &Values<'_>, interval: Interval, row: &mut Vec<Value<'_>>) {
     let Interval { similarity, low, high } = interval;
     match values {
-        Values::Exact(measure) if measure.is_count() => vec![Value::Whole(similarity as u64)],
-        Values::Exact(_) => vec![Value::Real(similarity)],
-        Values::Agreement(_) | Values::Estimated(..) => [similarity, low, high].map(Value::Real).into(),
+        Values::Exact(measure) if measure.is_count() => row.push(Value::Whole(similarity as u64)),
+        Values::Exact(_) => row.push(Value::Real(similarity)),
+        Values::Agreement(_) | Values::Estimated(..) => row.extend([similarity, low, high].map(Value::Real)),
     }
 }
 
@@ -76,7 +76,7 @@ impl<'a> PairTable<'a> {
         let mut row = Vec::with_capacity(5 + 2 * self.shown.len());
         row.extend([Value::Text(&left), Value::Text(&right)]);
         let interval = self.values.interval(pair.value, pair.left, pair.right + self.values.right_offset());
-        row.extend(value_cells(&self.values, interval));
+        add_value_cells(&self.values, interval, &mut row);
         for field in self.shown {
             row.push(Value::Text(field.left.get(pair.left as usize)));
             row.push(Value::Text(field.right.get(pair.right as usize)));
