@@ -388,7 +388,7 @@ fn descriptors_pipes_and_devices_are_written_through() {
     shell(&folder, "ln -s new.csv link; $T join x.txt -t 0.5 -q -o link");
     assert!(std::fs::symlink_metadata(folder.path("link")).unwrap().is_symlink());
     assert_eq!(folder.read("new.csv"), pairs);
-    // The name that was given tells how to compress, not that of the target.
+    // The given name decides on compression, not the name of the target.
     shell(
         &folder,
         "touch data; ln -s data pairs.csv.gz; $T join x.txt -t 0.5 -q -o pairs.csv.gz; gzip -cd data > out.txt",

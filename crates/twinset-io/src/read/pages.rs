@@ -42,7 +42,7 @@ pub(super) enum PageKind {
 /// How many bytes are searched for a declared encoding.
 const DECLARATION: usize = 4096;
 
-/// Reads a file that is one page, or tells what is wrong with it.
+/// Reads a file that holds one page, or reports what is wrong with it.
 pub(super) fn read(
     input: &InputFile,
     encoding: Option<&'static Encoding>,

@@ -26,7 +26,7 @@ pub struct Stats {
     pub tokens: u64,
     /// Different tokens.
     pub distinct_tokens: u64,
-    /// CandidateCounts after each filter, in the order in which the filters apply.
+    /// Candidates after each filter, in the order in which the filters apply.
     pub candidates: CandidateCounts,
     /// Pairs found.
     pub pairs: u64,
