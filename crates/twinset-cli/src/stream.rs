@@ -87,13 +87,6 @@ impl Dedup {
                 "a stream remembers all that it keeps; bound it with --window instead of --memory".to_owned(),
             );
         }
-        if self.join.measure == twinset::Measure::Edit
-            && (self.tokens.stem.is_some() || self.tokens.stop_words.is_some())
-        {
-            return usage(
-                "edit distance compares the texts as they stand; leave out --stem and --stop-words".to_owned(),
-            );
-        }
         let needs_all = [
             ("--top", self.join.top.is_some()),
             ("--best", self.join.best),

@@ -227,7 +227,7 @@ impl Profile {
                         // Other tables were not asked for.
                         None if !options.table.is_empty() || !options.schema.is_empty() => {}
                         None if !is_read(&key.to.0) => report("not checked: what it refers to was not read"),
-                        // A server tells nobody of tables that he may not read.
+                        // A server does not list tables that the user may not read.
                         None if key.to.0.is_some() => {
                             report("not checked: there is no table of this name, or it may not be read")
                         }

@@ -90,6 +90,7 @@ struct Arrived {
 impl Stream {
     /// Nothing is kept yet. With a window, only so many of the records kept last are remembered.
     pub fn new(join: &JoinOptions, tokens: &TokenOptions, window: Option<usize>) -> Result<Self> {
+        tokens.check_measure(join.measure)?;
         let threshold = join.threshold.ok_or(Error::NoThreshold)?;
         let mut bounds = Bounds::new(join.measure, threshold, Collections::One)?;
         let mut cutter = Cutter::of_tokens(tokens)?;

@@ -5,7 +5,6 @@ mod plan;
 mod records;
 
 pub use found::{Group, Groups, Pairs, SimilarPair};
-pub(crate) use plan::check_edit;
 pub use plan::{Plan, Representation, Values};
 pub use records::{Records, Source, Texts, TokenLists};
 
@@ -294,7 +293,6 @@ impl Search {
         if self.estimate.method != Method::Exact {
             return Err(Error::Conflict("a stream is exact"));
         }
-        check_edit(self.join.measure, &self.tokens)?;
         Stream::new(&self.join, &self.tokens, None)
     }
 

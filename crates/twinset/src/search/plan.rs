@@ -48,7 +48,7 @@ impl Plan {
         let in_memory = |what: &'static str| if run.memory.is_some() { Err(Error::Conflict(what)) } else { Ok(()) };
         let joined = match estimate.method {
             Method::Exact => {
-                check_edit(join.measure, tokens)?;
+                tokens.check_measure(join.measure)?;
                 join.clone()
             }
             Method::Lsh => {
@@ -201,16 +201,6 @@ impl Plan {
             _ => None,
         }
     }
-}
-
-/// Refuses token options that edit distance, which compares characters, would ignore.
-pub(crate) fn check_edit(measure: Measure, tokens: &TokenOptions) -> Result<()> {
-    if measure == Measure::Edit && (tokens.stem.is_some() || tokens.stop_words.is_some()) {
-        return Err(Error::Conflict(
-            "edit distance compares the texts as they stand; leave out --stem and --stop-words",
-        ));
-    }
-    Ok(())
 }
 
 /// What the values of pairs mean.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Language, StopWords};
-use crate::model::Error;
+use crate::model::{Error, Measure, Result};
 
 /// How texts become token sets.
 ///
@@ -48,6 +48,16 @@ impl TokenOptions {
     /// What a token is: words, unless something else is said.
     pub fn kind(&self) -> TokenKind {
         self.tokens.unwrap_or_default()
+    }
+
+    /// Refuses options that edit distance, which compares characters, would ignore.
+    pub(crate) fn check_measure(&self, measure: Measure) -> Result<()> {
+        if measure == Measure::Edit && (self.stem.is_some() || self.stop_words.is_some()) {
+            return Err(Error::Conflict(
+                "edit distance compares the texts as they stand; leave out --stem and --stop-words",
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -323,7 +323,7 @@ impl Read for ByLine {
         if self.is_xml {
             self.note_end(&into[..length]);
         }
-        // A line that was given counts once more is asked for.
+        // A line counts from its first byte on.
         let is_new = self.progress.lines.load(Ordering::Relaxed) == 0 || into[..length].last() == Some(&b'\n');
         self.progress.lines.fetch_add(u64::from(is_new), Ordering::Relaxed);
         if self.progress.bytes.fetch_add(length as u64, Ordering::Relaxed) + length as u64 > self.between {
