@@ -196,7 +196,7 @@ impl Crsi {
         let (snapshot, mut ways) = (index.snapshot()?, Vec::new());
         let few = &asked[..asked.len().min(500)];
         let mut of_or = 0.0;
-        for way in Way::ALL {
+        for &way in Way::ALL {
             let (times, hits) = ask(&snapshot, features, few, *size, &jaccard("0.8", way)?)?;
             let mean = times.iter().sum::<f64>() / times.len() as f64;
             of_or = if way == Way::Or { mean } else { of_or };
@@ -233,7 +233,7 @@ impl Crsi {
                 })?;
                 let ours = begin.elapsed().as_secs_f64();
                 let mut row = vec![size.to_string(), threshold.to_owned(), pairs.to_string(), format!("{ours:.2}")];
-                for way in Way::ALL {
+                for &way in Way::ALL {
                     // All features are probes, or the first of them, from which the whole is estimated; what it takes to begin
                     // is known from one.
                     let records = snapshot.len();

@@ -129,7 +129,7 @@ fn ask_synopses(folder: &Path) -> Answers {
     let snapshot = index.snapshot()?;
     let condition = Condition::new(Measure::Jaccard, "0.6".parse()?, 0)?;
     for record in 0..20 {
-        for way in Way::ALL {
+        for &way in Way::ALL {
             let query = Query { condition, way, size: None };
             let hits = snapshot.query(index.synopsis_of(&hashes(record))?.synopsis(), &query)?;
             for hit in hits {

@@ -74,7 +74,7 @@ pub(crate) fn joins(data: &[u8]) {
     let sets = task.token_sets();
     let naive = JoinOptions { algorithm: Algorithm::Naive, ..task.options.clone() };
     let expected = pairs(Input::Sets(&sets), &naive, &run);
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         let options = JoinOptions { algorithm, ..task.options.clone() };
         assert_eq!(pairs(Input::Sets(&sets), &options, &run), expected, "{algorithm} {options:?}");
         let counted = count(Input::Sets(&sets), &options, &run).map(|stats| stats.pairs as usize);
@@ -110,7 +110,7 @@ fn edits(mut bytes: Bytes<'_>) {
     let texts: Strings = text.split('\n').take(40).map(|line| line.chars().take(200).collect::<String>()).collect();
     let input = Input::Texts { texts: &texts, left: is_split.then_some(texts.len() / 2) };
     let expected = pairs(input, &JoinOptions { algorithm: Algorithm::Naive, ..options.clone() }, &run);
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         let options = JoinOptions { algorithm, ..options.clone() };
         assert_eq!(pairs(input, &options, &run), expected, "{algorithm} {options:?}");
     }

@@ -188,7 +188,7 @@ fn wrong_usage_and_damage_are_told() {
         ("index add empty mixed.jsonl", 2, "some records have ids and others do not"),
         ("index create x --trees 0", 2, "a number of trees"),
         ("index create x --bits 65", 2, "a number of bits"),
-        ("index create x --kind other", 2, "is not a kind of index"),
+        ("index create x --kind other", 2, "[possible values: lsh, kmv]"),
         ("index create x --tokens lines --stem english", 2, "is not"),
         ("index stats foreign", 1, "there is no index in this folder"),
         ("index stats absent", 1, "twinset index create"),

@@ -1,11 +1,11 @@
 //! What an index was made with.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use twinset::estimate::LabelOptions;
+use twinset::support::unknown_name;
 use twinset::{TokenKind, TokenOptions};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -139,33 +139,28 @@ impl Settings {
     }
 }
 
-/// What kind of index it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What kind of index it is. Its settings on disk have the papers' names.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(parse_err_ty = twinset::Error, parse_err_fn = unknown_name::<Self>)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Labels in trees.
+    /// LSH labels in trees.
+    #[strum(to_string = "lsh", serialize = "labels")]
     Labels,
-    /// Synopses in an inverted index.
+    /// KMV synopses in an inverted index.
+    #[strum(to_string = "kmv", serialize = "synopses")]
     Synopses,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Labels => "labels",
-            Self::Synopses => "synopses",
-        })
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "lsh" | "labels" => Ok(Self::Labels),
-            "kmv" | "synopses" => Ok(Self::Synopses),
-            _ => Err(format!("`{text}` is not a kind of index: lsh or kmv (also known as labels and synopses)")),
-        }
-    }
 }

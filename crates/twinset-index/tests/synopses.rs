@@ -376,7 +376,7 @@ fn synopses_of_a_million_values_are_asked_in_all_ways() {
     index.add(entries, false).unwrap();
     let snapshot = index.snapshot().unwrap();
     let condition = Condition::new(Measure::Jaccard, "0.9".parse().unwrap(), 0).unwrap();
-    for way in Way::ALL {
+    for &way in Way::ALL {
         let hits = snapshot.query(of(0, 150_000).synopsis(), &Query { condition, way, size: None }).unwrap();
         let similarities: Vec<f64> = hits.iter().map(|hit| hit.similarity).collect();
         assert_eq!(similarities, [1.0, 140.0 / 150.0], "{way}");

@@ -87,7 +87,7 @@ pub fn explain(
 /// The value of every measure.
 fn measures((x, y): (u32, u32), overlap: u32, left: &str, right: &str) -> Explanation {
     let mut branch = Explanation::branch();
-    for measure in Measure::ALL {
+    for &measure in Measure::ALL {
         let value = match measure {
             Measure::Edit => {
                 distance(left, right).map_or(Value::from("not computed, the texts are too long"), Value::from)

@@ -48,6 +48,10 @@ pub mod estimate {
 /// What the other crates of Twinset share.
 #[doc(hidden)]
 pub mod support {
-    pub use crate::model::{CandidateCounts, Seconds, SpilledSets, Strings, TokenBlock, salt, salted, salted_hash};
+    #[cfg(feature = "clap")]
+    pub use crate::model::name_parser;
+    pub use crate::model::{
+        CandidateCounts, Seconds, SpilledSets, Strings, TokenBlock, salt, salted, salted_hash, unknown_name,
+    };
     pub use crate::search::Source;
 }

@@ -192,7 +192,7 @@ proptest! {
             let by_definition = |x: usize, y: usize| is_pair(measure, (p, q), &sets[x], &sets[y]);
             let expected = expected(&sets, left, empty, by_definition, measure == Measure::Containment);
             let threshold = Some(Threshold::new(p, q).unwrap());
-            for algorithm in Algorithm::ALL {
+            for &algorithm in Algorithm::ALL {
                 let options = JoinOptions { threshold, measure, algorithm, max_depth, empty, ..JoinOptions::default() };
                 let value = |pair: &Pair| value(measure, &sets[pair.left as usize], &sets[pair.right as usize + left.unwrap_or(0)]);
                 prop_assert_eq!(&found(Input::Sets(&token_sets), &options, &run, value), &expected, "{} {} {}/{}", algorithm, measure, p, q);
@@ -221,7 +221,7 @@ proptest! {
         let expected = expected(&as_sets, left, empty, near, false);
         let strings: Strings = texts.iter().collect();
         let threshold = Some(Threshold::whole(distance).unwrap());
-        for algorithm in Algorithm::ALL {
+        for &algorithm in Algorithm::ALL {
             let options = JoinOptions { threshold, measure: Measure::Edit, algorithm, empty, ..JoinOptions::default() };
             let input = Input::Texts { texts: &strings, left };
             let value = |pair: &Pair| levenshtein(&texts[pair.left as usize], &texts[pair.right as usize + left.unwrap_or(0)]) as f64;

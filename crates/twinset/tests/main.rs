@@ -3,6 +3,7 @@
 mod dedup;
 mod exact;
 mod labels;
+mod names;
 mod paper;
 mod pool;
 mod search;

@@ -40,7 +40,7 @@ fn work_stays_inside_the_callers_pool() {
 #[test]
 fn the_number_of_threads_does_not_change_the_result() {
     let sets = many_sets();
-    for algorithm in Algorithm::ALL {
+    for &algorithm in Algorithm::ALL {
         let options = JoinOptions { algorithm, ..JoinOptions::at("0.5".parse().unwrap()) };
         let results: Vec<_> = [1, 2, 5]
             .into_iter()

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use twinset::TokenOptions;
 use twinset::estimate::{LabelOptions, SYNOPSIS_SIZE, Synopsis};
+use twinset::support::name_parser;
 use twinset_index::labels::LabelIndex;
 use twinset_index::synopses::SynopsisIndex;
 use twinset_index::{Content, Kind, Settings};
@@ -19,11 +20,11 @@ pub(crate) struct Create {
     /// A folder; for labels also a file that ends in .labels, or the address of a database
     #[arg(value_name = "PATH")]
     path: String,
-    /// What kind of index: lsh or kmv, also known as labels and synopses
+    /// What kind of index
     ///
-    /// labels: a query finds each near duplicate with a probability that it chooses, and compares exactly; it knows jaccard.
-    /// synopses: a query estimates any measure of sets, with a known error, from a small sample of each record.
-    #[arg(long, value_name = "KIND", default_value_t = Kind::Labels)]
+    /// lsh: a query finds each near duplicate with a probability that it chooses, and compares exactly; it knows jaccard.
+    /// kmv: a query estimates any measure of sets, with a known error, from a small sample of each record.
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<Kind>(), default_value_t = Kind::Labels)]
     kind: Kind,
     #[command(flatten)]
     labels: LabelOptions,

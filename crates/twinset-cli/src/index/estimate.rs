@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use twinset::estimate::{Condition, Interval, Intervals, lowest_estimate};
+use twinset::support::name_parser;
 use twinset::{Measure, Threshold};
 use twinset_index::synopses::{Query, Way, misses};
 use twinset_io::Error;
@@ -11,16 +12,16 @@ use twinset_io::write::{Kind, Value};
 /// Options of queries, joins and counts by synopses.
 #[derive(clap::Args)]
 pub(super) struct EstimateArgs {
-    /// jaccard, cosine, dice, overlap, containment or hamming
+    /// How the likeness of two records is measured: any measure but edit
     ///
     /// containment is |query ∩ record| / |query|, in joins |left ∩ right| / |left|.
-    #[arg(long, short, value_name = "MEASURE", default_value_t, help_heading = "Synopses")]
+    #[arg(long, short, value_name = "MEASURE", value_parser = name_parser::<Measure>(), default_value_t, help_heading = "Synopses")]
     pub(super) measure: Measure,
-    /// or, frontier, pivot or optimistic: how records are found that share enough values
+    /// How records are found that share enough values
     ///
     /// The first three give the same. optimistic may miss records, and says how often. A query takes pivot if none is named; a
     /// join takes the exact join of all values instead, and with one named asks a query for each record.
-    #[arg(long, value_name = "NAME", help_heading = "Synopses")]
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<Way>(), help_heading = "Synopses")]
     pub(super) algorithm: Option<Way>,
     /// Compare only K values of each synopsis: less sure, and faster
     #[arg(long, value_name = "K", help_heading = "Synopses")]

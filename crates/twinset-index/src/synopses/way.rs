@@ -1,18 +1,33 @@
 //! How records are found that share enough values with a query.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 use tantivy::DocId;
 use twinset::estimate::Condition;
+use twinset::support::unknown_name;
 
 use super::segment::Segment;
 use super::{frontier, optimistic, or, pivot};
 use crate::Result;
 
 /// How candidates are found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = unknown_name::<Self>)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
     /// All records that share any value.
@@ -31,17 +46,7 @@ const MOST_LISTS: usize = 10_000;
 
 impl Way {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Or, Self::Frontier, Self::Pivot, Self::Optimistic];
-
-    /// The name, as in `--algorithm`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Or => "or",
-            Self::Frontier => "frontier",
-            Self::Pivot => "pivot",
-            Self::Optimistic => "optimistic",
-        }
-    }
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Calls `visit` for the records of a segment that may be wanted, each once: at least for those that share as many of the
     /// values as the condition asks.
@@ -63,20 +68,5 @@ impl Way {
             Self::Pivot => pivot::candidates(segment, values, least, visit),
             Self::Optimistic => optimistic::candidates(segment, values, condition, visit),
         }
-    }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Way {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let named = Self::ALL.into_iter().find(|way| way.name() == text);
-        named.ok_or_else(|| format!("`{text}` is not an algorithm: or, frontier, pivot or optimistic"))
     }
 }

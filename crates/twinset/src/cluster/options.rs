@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Error;
+use crate::model::{Error, unknown_name};
 
 /// What becomes of near duplicates.
 ///
@@ -25,11 +25,12 @@ pub struct DedupOptions {
     /// min:FIELD: the one with the largest or smallest value, as numbers if all are. Ties go to the earlier record.
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", default_value_t))]
     pub keep: KeepRule,
-    /// What forms a group: any (all that pairs connect) or representative (no chains)
+    /// What forms a group
     ///
     /// representative: records are visited in the order of --keep, and each joins its most similar representative within
     /// the threshold, or becomes one.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Link>()))]
     pub link: Link,
 }
 
@@ -107,31 +108,12 @@ impl From<KeepRule> for String {
 /// What forms a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
 pub enum Link {
     /// All that pairs connect.
     #[default]
     Any,
     /// A record and those that joined it, each within the threshold of it.
     Representative,
-}
-
-impl fmt::Display for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Any => "any",
-            Self::Representative => "representative",
-        })
-    }
-}
-
-impl FromStr for Link {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "any" => Ok(Self::Any),
-            "representative" => Ok(Self::Representative),
-            _ => Err(Error::BadOption { text: text.to_owned(), expected: "any or representative" }),
-        }
-    }
 }

@@ -1,12 +1,10 @@
 //! What to join for, as the user says it.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use super::labels::Labelling;
-use crate::model::{Condition, Error, Measure, Result, Threshold};
+use crate::model::{Condition, Error, Measure, Result, Threshold, unknown_name};
 
 /// Which pairs are wanted, and how they are found.
 ///
@@ -27,14 +25,16 @@ pub struct JoinOptions {
     /// Distances (hamming, edit) are wanted at or below T. Pairs that lie on the threshold are found.
     #[cfg_attr(feature = "clap", arg(long, short, value_name = "T", allow_hyphen_values = true))]
     pub threshold: Option<Threshold>,
-    /// jaccard, cosine, dice, overlap, containment, hamming or edit
+    /// How the likeness of two records is measured
     ///
     /// containment is |left ∩ right| / |left|: its rows are ordered pairs. edit compares the texts, character by
     /// character.
     #[cfg_attr(feature = "clap", arg(long, short, value_name = "MEASURE", default_value_t))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Measure>()))]
     pub measure: Measure,
-    /// auto, naive, allpairs, ppjoin, ppjoin+, prefix or scan; all give the same pairs
+    /// How an exact join finds its pairs; all algorithms find the same ones
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", default_value_t))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Algorithm>()))]
     pub algorithm: Algorithm,
     /// How deep ppjoin+'s suffix filter goes
     #[cfg_attr(feature = "clap", arg(long, value_name = "DEPTH", default_value_t = DEFAULT_MAX_DEPTH))]
@@ -103,6 +103,8 @@ impl JoinOptions {
 /// How the pairs are found. Every algorithm finds the same ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
 pub enum Algorithm {
     /// Whatever should be fastest.
     #[default]
@@ -115,6 +117,7 @@ pub enum Algorithm {
     PpJoin,
     /// PPJoin with suffix filtering.
     #[serde(rename = "ppjoin+")]
+    #[strum(to_string = "ppjoin+")]
     PpJoinPlus,
     /// Prefix filtering with signatures in the posting lists.
     Prefix,
@@ -124,42 +127,10 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm.
-    pub const ALL: [Algorithm; 7] = [
-        Algorithm::Auto,
-        Algorithm::Naive,
-        Algorithm::AllPairs,
-        Algorithm::PpJoin,
-        Algorithm::PpJoinPlus,
-        Algorithm::Prefix,
-        Algorithm::Scan,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The name, as in `--algorithm`.
     pub fn name(self) -> &'static str {
-        match self {
-            Algorithm::Auto => "auto",
-            Algorithm::Naive => "naive",
-            Algorithm::AllPairs => "allpairs",
-            Algorithm::PpJoin => "ppjoin",
-            Algorithm::PpJoinPlus => "ppjoin+",
-            Algorithm::Prefix => "prefix",
-            Algorithm::Scan => "scan",
-        }
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let expected = "an algorithm: auto, naive, allpairs, ppjoin, ppjoin+, prefix or scan";
-        let named = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
-        named.ok_or_else(|| Error::BadOption { text: text.to_owned(), expected })
+        self.into()
     }
 }

@@ -50,6 +50,14 @@ pub enum Error {
         /// What can be written.
         expected: &'static str,
     },
+    /// A text that should be one of several names is none of them.
+    #[error("`{text}` is not one of {names}")]
+    UnknownName {
+        /// What was written.
+        text: String,
+        /// The names, separated by commas.
+        names: String,
+    },
     /// Options that contradict each other, with what to change.
     #[error("{0}")]
     Conflict(&'static str),

@@ -1,15 +1,15 @@
 //! How the likeness of two token sets is expressed.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
-use super::Error;
+use super::{Error, unknown_name};
 
 /// A similarity or a distance between two records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
 pub enum Measure {
     /// Common tokens by all tokens, |x ∩ y| / |x ∪ y|.
     #[default]
@@ -30,32 +30,16 @@ pub enum Measure {
 
 impl Measure {
     /// Every measure, in the order of the documentation.
-    pub const ALL: [Measure; 7] = [
-        Measure::Jaccard,
-        Measure::Cosine,
-        Measure::Dice,
-        Measure::Overlap,
-        Measure::Containment,
-        Measure::Hamming,
-        Measure::Edit,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The measures that compare token sets: all but edit distance.
     pub fn of_sets() -> impl Iterator<Item = Measure> {
-        Self::ALL.into_iter().filter(|&measure| measure != Measure::Edit)
+        Self::ALL.iter().copied().filter(|&measure| measure != Measure::Edit)
     }
 
     /// The name, as in `--measure`.
     pub fn name(self) -> &'static str {
-        match self {
-            Measure::Jaccard => "jaccard",
-            Measure::Cosine => "cosine",
-            Measure::Dice => "dice",
-            Measure::Overlap => "overlap",
-            Measure::Containment => "containment",
-            Measure::Hamming => "hamming",
-            Measure::Edit => "edit",
-        }
+        self.into()
     }
 
     /// Whether a smaller value means more alike.
@@ -115,22 +99,5 @@ impl Measure {
             Measure::Dice => 2.0 * o / (x + y),
             Measure::Containment => o / x,
         }
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Measure {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|measure| measure.name() == text).ok_or_else(|| Error::BadOption {
-            text: text.to_owned(),
-            expected: "a measure: jaccard, cosine, dice, overlap, containment, hamming or edit",
-        })
     }
 }

@@ -7,6 +7,7 @@ mod error;
 mod explanation;
 mod fetch;
 mod measure;
+mod names;
 mod pair;
 mod run;
 mod salt;
@@ -25,6 +26,9 @@ pub use error::{Error, Result};
 pub use explanation::Explanation;
 pub(crate) use fetch::fetch;
 pub use measure::Measure;
+#[cfg(feature = "clap")]
+pub use names::name_parser;
+pub use names::unknown_name;
 pub use pair::Pair;
 pub use run::{Cancel, Progress, Run};
 pub(crate) use salt::fold;

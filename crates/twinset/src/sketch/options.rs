@@ -1,21 +1,21 @@
 //! How sure the user wants to be, and by which method.
 
-use std::fmt;
 use std::num::NonZeroU32;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::{LabelOptions, agreement, lowest_estimate};
 use crate::join::{Estimating, JoinOptions, Labelling};
-use crate::model::{Bounds, Collections, Condition, Error, Measure, Result, SYNOPSIS_SIZE, Synopsis, Threshold};
+use crate::model::{
+    Bounds, Collections, Condition, Error, Measure, Result, SYNOPSIS_SIZE, Synopsis, Threshold, unknown_name,
+};
 
 /// Whether pairs are found exactly or by estimates, and how sure these are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct EstimateOptions {
-    /// exact, minhash, lsh or kmv
+    /// How pairs are found
     ///
     /// minhash: the smallest hashes of a record under many permutations, its sketch, stand for it. Similarities are
     /// estimates, with a 95% interval. lsh: sets are compared whose labels begin alike in one of several trees;
@@ -23,6 +23,7 @@ pub struct EstimateOptions {
     /// under one hash function, its synopsis, stand for it, and estimate every measure but edit. Also known as sketch,
     /// labels and synopses.
     #[cfg_attr(feature = "clap", arg(long, value_name = "METHOD", default_value_t, help_heading = "Method"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Method>()))]
     pub method: Method,
     /// How many permutations: the entries of a sketch
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = PERMUTATIONS, help_heading = "Method"))]
@@ -181,42 +182,22 @@ impl EstimateOptions {
 /// How pairs are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
 pub enum Method {
     /// Every pair, none missing.
     #[default]
     Exact,
     /// By MinHash sketches: the smallest hashes under many permutations.
     #[serde(alias = "sketch")]
+    #[strum(to_string = "minhash", serialize = "sketch")]
     MinHash,
     /// By LSH labels that begin alike.
     #[serde(alias = "labels")]
+    #[strum(to_string = "lsh", serialize = "labels")]
     Lsh,
     /// By KMV synopses: the smallest hashes under one hash function.
     #[serde(alias = "synopses")]
+    #[strum(to_string = "kmv", serialize = "synopses")]
     Kmv,
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::MinHash => "minhash",
-            Self::Lsh => "lsh",
-            Self::Kmv => "kmv",
-        })
-    }
-}
-
-impl FromStr for Method {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "exact" => Ok(Self::Exact),
-            "minhash" | "sketch" => Ok(Self::MinHash),
-            "lsh" | "labels" => Ok(Self::Lsh),
-            "kmv" | "synopses" => Ok(Self::Kmv),
-            _ => Err(Error::BadOption { text: text.to_owned(), expected: "a method: exact, minhash, lsh or kmv" }),
-        }
-    }
 }

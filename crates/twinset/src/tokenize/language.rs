@@ -6,85 +6,107 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::EnumMessage;
 
-use crate::model::Error;
+use crate::model::{Error, unknown_name};
 
 /// A language, by its name or its two-letter code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(ascii_case_insensitive, parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
 #[serde(try_from = "String", into = "String")]
-pub struct Language(u8);
-
-/// Names and codes.
-const LANGUAGES: [(&str, &str); 33] = [
-    ("arabic", "ar"),
-    ("armenian", "hy"),
-    ("basque", "eu"),
-    ("catalan", "ca"),
-    ("czech", "cs"),
-    ("danish", "da"),
-    ("dutch", "nl"),
-    ("english", "en"),
-    ("esperanto", "eo"),
-    ("estonian", "et"),
-    ("finnish", "fi"),
-    ("french", "fr"),
-    ("german", "de"),
-    ("greek", "el"),
-    ("hindi", "hi"),
-    ("hungarian", "hu"),
-    ("indonesian", "id"),
-    ("irish", "ga"),
-    ("italian", "it"),
-    ("lithuanian", "lt"),
-    ("nepali", "ne"),
-    ("norwegian", "no"),
-    ("persian", "fa"),
-    ("polish", "pl"),
-    ("portuguese", "pt"),
-    ("romanian", "ro"),
-    ("russian", "ru"),
-    ("serbian", "sr"),
-    ("spanish", "es"),
-    ("swedish", "sv"),
-    ("tamil", "ta"),
-    ("turkish", "tr"),
-    ("yiddish", "yi"),
-];
+#[expect(missing_docs, reason = "the names of languages explain themselves")]
+pub enum Language {
+    #[strum(to_string = "arabic", serialize = "ar")]
+    Arabic,
+    #[strum(to_string = "armenian", serialize = "hy")]
+    Armenian,
+    #[strum(to_string = "basque", serialize = "eu")]
+    Basque,
+    #[strum(to_string = "catalan", serialize = "ca")]
+    Catalan,
+    #[strum(to_string = "czech", serialize = "cs")]
+    Czech,
+    #[strum(to_string = "danish", serialize = "da")]
+    Danish,
+    #[strum(to_string = "dutch", serialize = "nl")]
+    Dutch,
+    #[strum(to_string = "english", serialize = "en")]
+    English,
+    #[strum(to_string = "esperanto", serialize = "eo")]
+    Esperanto,
+    #[strum(to_string = "estonian", serialize = "et")]
+    Estonian,
+    #[strum(to_string = "finnish", serialize = "fi")]
+    Finnish,
+    #[strum(to_string = "french", serialize = "fr")]
+    French,
+    #[strum(to_string = "german", serialize = "de")]
+    German,
+    #[strum(to_string = "greek", serialize = "el")]
+    Greek,
+    #[strum(to_string = "hindi", serialize = "hi")]
+    Hindi,
+    #[strum(to_string = "hungarian", serialize = "hu")]
+    Hungarian,
+    #[strum(to_string = "indonesian", serialize = "id")]
+    Indonesian,
+    #[strum(to_string = "irish", serialize = "ga")]
+    Irish,
+    #[strum(to_string = "italian", serialize = "it")]
+    Italian,
+    #[strum(to_string = "lithuanian", serialize = "lt")]
+    Lithuanian,
+    #[strum(to_string = "nepali", serialize = "ne")]
+    Nepali,
+    #[strum(to_string = "norwegian", serialize = "no")]
+    Norwegian,
+    #[strum(to_string = "persian", serialize = "fa")]
+    Persian,
+    #[strum(to_string = "polish", serialize = "pl")]
+    Polish,
+    #[strum(to_string = "portuguese", serialize = "pt")]
+    Portuguese,
+    #[strum(to_string = "romanian", serialize = "ro")]
+    Romanian,
+    #[strum(to_string = "russian", serialize = "ru")]
+    Russian,
+    #[strum(to_string = "serbian", serialize = "sr")]
+    Serbian,
+    #[strum(to_string = "spanish", serialize = "es")]
+    Spanish,
+    #[strum(to_string = "swedish", serialize = "sv")]
+    Swedish,
+    #[strum(to_string = "tamil", serialize = "ta")]
+    Tamil,
+    #[strum(to_string = "turkish", serialize = "tr")]
+    Turkish,
+    #[strum(to_string = "yiddish", serialize = "yi")]
+    Yiddish,
+}
 
 impl Language {
-    fn name(self) -> &'static str {
-        LANGUAGES[self.0 as usize].0
-    }
-
     /// Its stemmer.
     pub(super) fn stemmer(self) -> Option<frostem::Stemmer> {
-        frostem::Stemmer::try_from_name(self.name()).ok()
+        frostem::Stemmer::try_from_name(self.into()).ok()
     }
 
     /// Its stop words.
     pub(super) fn stop_words(self) -> Option<&'static [&'static str]> {
-        stop_words::lookup(LANGUAGES[self.0 as usize].1)
-    }
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Language {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let lower = text.to_lowercase();
-        let found = LANGUAGES.iter().position(|(name, code)| *name == lower || *code == lower);
-        let language = found.map(|position| Self(position as u8));
-        language.filter(|language| language.stemmer().is_some()).ok_or_else(|| {
-            let expected =
-                "a language that is known, such as english, german, french, spanish, russian or en, de, fr, es, ru";
-            Error::BadOption { text: text.to_owned(), expected }
-        })
+        self.get_serializations().iter().find_map(|name| stop_words::lookup(name))
     }
 }
 
@@ -134,17 +156,17 @@ impl FromStr for StopWords {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray;
+
     use super::*;
 
     #[test]
     fn every_language_has_a_stemmer_and_many_have_stop_words() {
-        for (name, code) in LANGUAGES {
-            let language: Language = name.parse().unwrap();
-            assert_eq!(code.parse::<Language>().unwrap(), language);
-            assert!(language.stemmer().is_some(), "{name}");
+        for language in Language::VARIANTS {
+            assert!(language.stemmer().is_some(), "{language}");
         }
-        let without: Vec<&str> =
-            LANGUAGES.iter().filter(|(_, code)| stop_words::lookup(code).is_none()).map(|(name, _)| *name).collect();
+        let without: Vec<&Language> =
+            Language::VARIANTS.iter().filter(|language| language.stop_words().is_none()).collect();
         assert!(without.len() <= 12, "{without:?}");
         let english = "en".parse::<Language>().unwrap().stop_words().unwrap();
         assert!(english.contains(&"the") && !english.contains(&"computer"));

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Language, StopWords};
-use crate::model::{Error, Measure, Result};
+use crate::model::{Error, Measure, Result, unknown_name};
 
 /// How texts become token sets.
 ///
@@ -28,11 +28,13 @@ pub struct TokenOptions {
     /// as it stands.
     #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", help_heading = "Tokens"))]
     pub tokens: Option<TokenKind>,
-    /// What becomes of a token's second occurrence in a record: number (it is another token) or ignore
+    /// What becomes of a token's second occurrence in a record
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "Tokens"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Repeats>()))]
     pub repeats: Repeats,
     /// Compare the stems of words, as in LANGUAGE: english or en, german or de, …
     #[cfg_attr(feature = "clap", arg(long, value_name = "LANGUAGE", help_heading = "Tokens"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Language>(), ignore_case = true))]
     pub stem: Option<Language>,
     /// Leave out words that mean little: those of a language, or of a file with one a line
     #[cfg_attr(feature = "clap", arg(long, value_name = "LANGUAGE|FILE", help_heading = "Tokens"))]
@@ -121,33 +123,14 @@ fn length(text: &str) -> Option<NonZeroU32> {
 /// What becomes of a token's second occurrence in a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
 pub enum Repeats {
     /// It is another token: the second "as" differs from the first.
     #[default]
     Number,
     /// It is dropped: records are plain sets.
     Ignore,
-}
-
-impl fmt::Display for Repeats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Number => "number",
-            Self::Ignore => "ignore",
-        })
-    }
-}
-
-impl FromStr for Repeats {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "number" => Ok(Self::Number),
-            "ignore" => Ok(Self::Ignore),
-            _ => Err(Error::BadOption { text: text.to_owned(), expected: "number or ignore" }),
-        }
-    }
 }
 
 /// Which of a record's tokens are kept, by their hashes.
