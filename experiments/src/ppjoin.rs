@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use maud::{Markup, html};
-use twinset::exact::{Algorithm, Input, JoinOptions, Joined, join};
+use twinset::exact::{Algorithm, Input, JoinOptions, JoinResult, join};
 use twinset::{Measure, Run, Threshold, TokenOptions, TokenSets};
 use twinset_report::{Chart, Line, table};
 
@@ -78,7 +78,7 @@ impl Ppjoin {
     }
 }
 
-fn run_join(sets: &TokenSets, measure: Measure, algorithm: Algorithm, threshold: u64) -> anyhow::Result<Joined> {
+fn run_join(sets: &TokenSets, measure: Measure, algorithm: Algorithm, threshold: u64) -> anyhow::Result<JoinResult> {
     let options = JoinOptions { measure, algorithm, ..JoinOptions::at(Threshold::new(threshold, 100)?) };
     Ok(join(Input::Sets(sets), &options, &Run { threads: Some(1), ..Run::default() })?)
 }

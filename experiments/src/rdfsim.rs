@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use maud::html;
 use testbed::Server;
-use twinset::estimate::{LabelOptions, Labeler, label_length};
+use twinset::estimate::{Labeler, LshOptions, lsh_bits};
 use twinset::exact::{JoinOptions, join};
 use twinset::tokenize::TokenHasher;
 use twinset::{Run, Threshold, TokenOptions};
@@ -173,7 +173,7 @@ impl Rdfsim {
             .iter()
             .map(|(similarity, printed)| {
                 let cells = PROBABILITIES.iter().zip(printed).map(|(&probability, printed)| {
-                    let own = label_length(similarity.parse().expect("it is a number"), probability, 20, 50);
+                    let own = lsh_bits(similarity.parse().expect("it is a number"), probability, 20, 50);
                     if own == *printed { own.to_string() } else { format!("{own} (paper: {printed})") }
                 });
                 std::iter::once((*similarity).to_owned()).chain(cells).collect()
@@ -247,7 +247,7 @@ impl Rdfsim {
 
 impl Resources {
     fn read(inputs: &Inputs, read: &ReadOptions, tokens: &TokenOptions) -> anyhow::Result<Self> {
-        let settings = Settings::of_labels(LabelOptions::default(), tokens.clone(), 0);
+        let settings = Settings::of_labels(LshOptions::default(), tokens.clone(), 0);
         let (hasher, labeler) =
             (TokenHasher::new(tokens, settings.seed)?, Labeler::new(settings.labels(), settings.seed)?);
         let mut records = Vec::new();

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use maud::html;
 use rayon::prelude::*;
-use twinset::estimate::{EstimateOptions, found_by_agreement};
+use twinset::estimate::{EstimateOptions, minhash_recall};
 use twinset::exact::{Input, JoinOptions, join};
-use twinset::support::TokenBlock;
+use twinset::tokenize::TokenBlock;
 use twinset::tokenize::{Sets, Tokenizer};
 use twinset::{Run, Threshold, TokenOptions};
 use twinset_report::{Chart, Line, table};
@@ -98,7 +98,7 @@ impl Sketches {
                     Ok(u32::from(agreeing >= PAPER.0))
                 });
                 let found: u32 = found.collect::<anyhow::Result<Vec<u32>>>()?.iter().sum();
-                let formula = found_by_agreement(similarity, PAPER.0, PAPER.1);
+                let formula = minhash_recall(similarity, PAPER.0, PAPER.1);
                 Ok((similarity, formula, f64::from(found) / f64::from(self.trials)))
             })
             .collect()
@@ -141,7 +141,7 @@ impl Sketches {
                 rows.push(vec![
                     permutations.to_string(),
                     agree.to_string(),
-                    format!("{:.3}", found_by_agreement(self.threshold.as_f64(), agree, permutations)),
+                    format!("{:.3}", minhash_recall(self.threshold.as_f64(), agree, permutations)),
                     found.len().to_string(),
                     format!("{:.4}", share(right, truth.len() as u64)),
                     format!("{:.4}", share(right, found.len())),

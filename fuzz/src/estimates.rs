@@ -18,7 +18,7 @@ pub(crate) fn estimates(data: &[u8]) {
         probability: f64::from(bytes.byte()) / 255.0,
         seed: u64::from(bytes.byte()),
         size: u32::from(bytes.byte()),
-        labels: twinset::estimate::LabelOptions { trees: bytes.below(40) as u32, bits: bytes.below(70) as u32 },
+        labels: twinset::estimate::LshOptions { trees: bytes.below(40) as u32, bits: bytes.below(70) as u32 },
         ..EstimateOptions::default()
     };
     let measure = bytes.one_of(&Measure::of_sets().collect::<Vec<_>>());

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use serde_json::Map;
-use twinset::estimate::{Condition, LabelOptions, Labeler};
+use twinset::estimate::{Condition, Labeler, LshOptions};
 use twinset::{Measure, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::LabelIndex;
@@ -36,7 +36,7 @@ pub(crate) fn labels(data: &[u8]) {
         let kept = kept[usize::from(is_file)].get_or_init(|| {
             let folder = scratch::folder_of("made", &[]);
             let path = address(&folder);
-            let settings = Settings::of_labels(LabelOptions { trees: 5, bits: 16 }, TokenOptions::default(), 3);
+            let settings = Settings::of_labels(LshOptions { trees: 5, bits: 16 }, TokenOptions::default(), 3);
             let labeler = Labeler::new(settings.labels(), settings.seed).expect("the settings are plain");
             let mut index = LabelIndex::create(&path.display().to_string(), &settings).expect("an index can be made");
             let records = (0..20).map(|at| LabelIndex::label(&labeler, format!("r{at}"), hashes(at)));

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use twinset::estimate::EstimateOptions;
+use twinset::exact::SpilledSets;
 use twinset::exact::{Algorithm, Collections, Input, JoinOptions, Pair, Side, count, join};
 use twinset::shuffle::{Card, Meeting, SetName, Shuffle, TokenOrder};
-use twinset::support::{SpilledSets, Strings};
+use twinset::support::Strings;
 use twinset::{Measure, Run, Threshold, TokenOptions, TokenSets};
 
 use crate::bytes::Bytes;

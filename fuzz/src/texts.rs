@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use twinset::exact::{Explained, Input, JoinOptions, explain, join};
+use twinset::exact::{Input, JoinOptions, NamedRecord, explain, join};
 use twinset::tokenize::{Language, Reduce, Repeats, TokenHasher, Tokenizer, tokenize};
 use twinset::{Run, Stream, TokenKind, TokenOptions};
 
@@ -52,7 +52,7 @@ pub(crate) fn texts(data: &[u8]) {
     let tokenizer = Tokenizer::new(&options).expect("the options were accepted");
     let named = tokenizer.block(lines.iter().copied()).and_then(|block| tokenizer.finish_named([block]));
     if let Ok((named, names)) = named {
-        let record = |ordinal: usize| Explained { ordinal, id: ordinal.to_string(), text: lines[ordinal] };
+        let record = |ordinal: usize| NamedRecord { ordinal, id: ordinal.to_string(), text: lines[ordinal] };
         let (left, right) = (record(0), record(lines.len() - 1));
         explain(&named, &names, &left, &right, &join_options, &run).expect("the options are plain");
     }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use twinset::estimate::EstimateOptions;
+use twinset::exact::Seconds;
 use twinset::exact::{
-    DedupOptions, DedupedAgainst, Grouping, JoinOptions, KeepRule, Order, Plan, Prepared, RecordContext, by_field,
+    DedupOptions, DedupedAgainst, Grouping, JoinOptions, KeepRule, Order, OwnedInput, Plan, RecordContext, by_field,
     by_length,
 };
-use twinset::support::{Seconds, Strings};
+use twinset::support::Strings;
 use twinset::{Link, Method, Representative, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, add_value_cells, check_outputs, value_columns};
@@ -285,7 +286,7 @@ impl Dedup {
             _ => texts.map(|text| text.trim().to_owned()).collect(),
         };
         let (sets, without_sketch) = sketches.sets_of(ids.iter().map(String::as_str), &session.run)?;
-        let sets = Prepared::from(sets);
+        let sets = OwnedInput::from(sets);
         let ranks = self.ranks(collection, ids.len());
         let (context, grouping) = (RecordContext::default(), self.grouping(ranks.as_deref()));
         let deduped = twinset::exact::dedup(sets.input(), context, plan.joined(), grouping, &session.run)?;

@@ -56,7 +56,7 @@ impl Explain {
         else {
             unreachable!("named sets were asked for");
         };
-        let record = |at: usize| twinset::exact::Explained {
+        let record = |at: usize| twinset::exact::NamedRecord {
             ordinal: at,
             id: collection.left.get(at).into_owned(),
             text: texts.get(at),

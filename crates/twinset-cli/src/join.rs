@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use twinset::estimate::EstimateOptions;
-use twinset::exact::{JoinOptions, Joined, Pair, Plan};
-use twinset::support::{Seconds, Strings};
+use twinset::exact::Seconds;
+use twinset::exact::{JoinOptions, JoinResult, Pair, Plan};
+use twinset::support::Strings;
 use twinset::{Measure, Method, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{PairTable, Shown, check_outputs};
@@ -166,7 +167,7 @@ impl Join {
         output: twinset_io::Output,
         format: OutputFormat,
         collection: &Collection,
-        joined: &Joined,
+        joined: &JoinResult,
         plan: &Plan,
     ) -> anyhow::Result<u64> {
         if self.count {

@@ -1,7 +1,7 @@
 //! Runs the plan of a search on collections that were read from files.
 
 use twinset::Run;
-use twinset::exact::{Input, Joined, Plan};
+use twinset::exact::{Input, JoinResult, Plan};
 use twinset_io::read::Inputs;
 use twinset_io::{Collection, Content, Keeping, ReadOptions, load};
 
@@ -20,7 +20,7 @@ pub(crate) fn find(
     classes: Option<&[u32]>,
     origin: Origin<'_>,
     run: &Run,
-) -> anyhow::Result<(Joined, Option<Collection>)> {
+) -> anyhow::Result<(JoinResult, Option<Collection>)> {
     let joined = plan.find(input, classes, run)?;
     if !plan.verifies() {
         return Ok((joined, None));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use twinset::estimate::EstimateOptions;
-use twinset::support::TokenBlock;
+use twinset::tokenize::TokenBlock;
 use twinset::{Measure, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::check_outputs;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use twinset::estimate::{LabelOptions, found_by_agreement, found_by_labels, label_length, synopsis_size, trees_for};
-use twinset::exact::{Grouping, JoinOptions, Joined, Pair, RecordContext, dedup_joined};
+use twinset::estimate::{LshOptions, kmv_size, lsh_bits, lsh_recall, lsh_trees, minhash_recall};
+use twinset::exact::{Grouping, JoinOptions, JoinResult, Pair, RecordContext, dedup_joined};
 use twinset::{Threshold, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, check_outputs};
@@ -176,7 +176,7 @@ impl Thresholds {
     /// All pairs; of the two rows that containment can have for two records of one collection, the better one.
     fn pairs<'a>(
         &self,
-        joined: &'a Joined,
+        joined: &'a JoinResult,
         join: &JoinOptions,
     ) -> anyhow::Result<Box<dyn Iterator<Item = twinset::Result<Pair>> + 'a>> {
         let pairs: Box<dyn Iterator<Item = twinset::Result<Pair>> + 'a> = match joined.selected(join)? {
@@ -391,7 +391,7 @@ impl Curve {
                 if agree == 0 || agree > self.permutations {
                     return Err(usage("sketches agree in 1 to as many entries as they have (--permutations)"));
                 }
-                let found = |similarity| found_by_agreement(similarity, agree, self.permutations);
+                let found = |similarity| minhash_recall(similarity, agree, self.permutations);
                 let title = format!("Sketches that agree in {agree} of {} entries", self.permutations);
                 let mut table = Table::create(output, format, [("similarity", Kind::Real), ("found", Kind::Real)])?;
                 let points: Vec<(f64, f64)> = similarities.map(|similarity| (similarity, found(similarity))).collect();
@@ -400,7 +400,7 @@ impl Curve {
                 (title, points)
             }
             (None, Some(trees), Some(bits)) => {
-                LabelOptions { trees, bits }.check()?;
+                LshOptions { trees, bits }.check()?;
                 if !(self.probability > 0.0 && self.probability < 1.0) {
                     return Err(usage("a probability lies between 0 and 1"));
                 }
@@ -413,14 +413,14 @@ impl Curve {
                 let mut table = Table::create(output, format, columns)?;
                 let mut points = Vec::new();
                 for threshold in similarities {
-                    let length = label_length(threshold, self.probability, trees, bits);
+                    let length = lsh_bits(threshold, self.probability, trees, bits);
                     // Nothing is found where an index refuses the query: it has too few trees for the promise.
-                    let found = (length > 0).then(|| found_by_labels(threshold, trees, length));
+                    let found = (length > 0).then(|| lsh_recall(threshold, trees, length));
                     table.row(&[
                         Value::Real(threshold),
                         Value::Whole(u64::from(length)),
                         Value::Real(found.unwrap_or(f64::NAN)),
-                        Value::Whole(u64::from(trees_for(threshold, self.probability))),
+                        Value::Whole(u64::from(lsh_trees(threshold, self.probability))),
                     ])?;
                     points.extend(found.map(|found| (threshold, found)));
                 }
@@ -477,7 +477,7 @@ impl Size {
         let mut table = Table::create(output, format, columns)?;
         // The decimal that was written, not its float: 1 − 0.9 is a hair below 0.1.
         let risk = ((1.0 - self.confidence) * 1e12).round() / 1e12;
-        let size = synopsis_size(self.error, risk, threshold);
+        let size = kmv_size(self.error, risk, threshold);
         table.row(&[
             Value::Real(self.error),
             Value::Real(self.confidence),

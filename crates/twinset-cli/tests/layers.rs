@@ -74,7 +74,10 @@ const CRATES: [(&str, &[&str]); 5] = [
     ),
     (
         "twinset",
-        &["model", "tokenize", "join", "sketch", "shuffle", "cluster", "stream", "explain", "pipeline", "search"],
+        &[
+            "support", "model", "sketch", "tokenize", "join", "shuffle", "cluster", "stream", "explain", "pipeline",
+            "search",
+        ],
     ),
     (
         "twinset-io",

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use twinset::estimate::LabelOptions;
-use twinset::support::unknown_name;
+use twinset::estimate::LshOptions;
 use twinset::{TokenKind, TokenOptions};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -23,7 +22,7 @@ pub struct Settings {
     pub tokens: TokenOptions,
     /// How sets are labelled, if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    labels: Option<LabelOptions>,
+    labels: Option<LshOptions>,
     /// How many values synopses have, if it is these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     size: Option<u32>,
@@ -51,7 +50,7 @@ const CHECKSUM: &str = "checksum";
 
 impl Settings {
     /// For an index of labels that is made now.
-    pub fn of_labels(labels: LabelOptions, tokens: TokenOptions, seed: u64) -> Self {
+    pub fn of_labels(labels: LshOptions, tokens: TokenOptions, seed: u64) -> Self {
         Self { version: VERSION, kind: Kind::Labels, tokens, labels: Some(labels), size: None, seed, content: None }
     }
 
@@ -61,7 +60,7 @@ impl Settings {
     }
 
     /// How sets are labelled.
-    pub fn labels(&self) -> LabelOptions {
+    pub fn labels(&self) -> LshOptions {
         self.labels.unwrap_or_default()
     }
 
@@ -154,7 +153,7 @@ impl Settings {
     strum::IntoStaticStr,
     strum::VariantArray,
 )]
-#[strum(parse_err_ty = twinset::Error, parse_err_fn = unknown_name::<Self>)]
+#[strum(parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// LSH labels in trees.

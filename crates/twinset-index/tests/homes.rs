@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use testbed::Server;
 use twinset::TokenOptions;
-use twinset::estimate::{LabelOptions, Labeler};
+use twinset::estimate::{Labeler, LshOptions};
 use twinset_index::labels::{Hit, LabelIndex, Pair, Query};
 use twinset_index::{Added, Content, Error, Settings};
 
@@ -64,7 +64,7 @@ fn mariadb() {
 }
 
 fn settings() -> Settings {
-    Settings::of_labels(LabelOptions { trees: 10, bits: 32 }, TokenOptions::default(), 3)
+    Settings::of_labels(LshOptions { trees: 10, bits: 32 }, TokenOptions::default(), 3)
 }
 
 /// Sets of which many are alike.

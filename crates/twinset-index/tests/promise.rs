@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use twinset::TokenOptions;
-use twinset::estimate::{LabelOptions, Labeler};
+use twinset::estimate::{Labeler, LshOptions};
 use twinset_index::Settings;
 use twinset_index::labels::{LabelIndex, Query};
 
@@ -11,7 +11,7 @@ const QUERIES: usize = 1000;
 
 #[test]
 fn every_promise_is_kept_for_pairs_right_on_the_threshold() {
-    let settings = Settings::of_labels(LabelOptions::default(), TokenOptions::default(), 0);
+    let settings = Settings::of_labels(LshOptions::default(), TokenOptions::default(), 0);
     let labeler = Labeler::new(settings.labels(), settings.seed).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let (mut found_in_all, mut promised_in_all) = (0.0, 0.0);

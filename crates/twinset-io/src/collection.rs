@@ -2,7 +2,9 @@
 
 use twinset::estimate::Synopses;
 use twinset::exact::Input;
-use twinset::support::{Seconds, Strings, TokenBlock};
+use twinset::exact::Seconds;
+use twinset::support::Strings;
+use twinset::tokenize::TokenBlock;
 use twinset::tokenize::{Sets, TokenNames};
 use twinset::{Run, TokenSets};
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
-use twinset::estimate::{LabelOptions, Labeler};
+use twinset::estimate::{Labeler, LshOptions};
 use twinset::{Threshold, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::labels::{Hit, LabelIndex, Labelled, Query};
@@ -20,13 +20,13 @@ pub(crate) fn kept_query() -> Query {
 
 /// How articles are labelled. Twice as many labels as usual: each article is looked up when it arrives, and longer beginnings of
 /// labels lead to far fewer articles that have to be compared and are not alike.
-const LABELS: LabelOptions = LabelOptions { trees: 40, bits: 50 };
+const LABELS: LshOptions = LshOptions { trees: 40, bits: 50 };
 
 /// What a label index is made with. It is kept with the articles, for one that is made again.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct MadeWith {
     #[serde(flatten)]
-    pub(crate) labels: LabelOptions,
+    pub(crate) labels: LshOptions,
     /// The seed of labels and of the hashes of terms.
     pub(crate) seed: u64,
 }
@@ -65,7 +65,7 @@ impl Labels {
                 .map(str::to_owned)
                 .ok_or_else(|| Error::Usage("the path of the folder must be UTF-8; name it differently".to_owned()))?,
         };
-        let or = |made: LabelOptions| LabelOptions {
+        let or = |made: LshOptions| LshOptions {
             trees: options.trees.unwrap_or(made.trees),
             bits: options.bits.unwrap_or(made.bits),
         };

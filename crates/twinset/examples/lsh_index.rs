@@ -1,12 +1,12 @@
 //! An LSH index: each query names its threshold and the probability with which it finds what is there.
 
 use twinset::TokenOptions;
-use twinset::estimate::LabelOptions;
+use twinset::estimate::LshOptions;
 use twinset_index::Settings;
 use twinset_index::labels::{LabelIndex, Query};
 
 fn main() -> twinset_index::Result<()> {
-    let settings = Settings::of_labels(LabelOptions::default(), TokenOptions::default(), 0);
+    let settings = Settings::of_labels(LshOptions::default(), TokenOptions::default(), 0);
     let mut index = LabelIndex::in_memory(&settings)?;
     index.add_texts([
         ("a", "the old bridge over the river is closed"),

@@ -11,7 +11,7 @@ use crate::tokenize::{TokenNames, is_blank};
 
 /// A record to be explained.
 #[derive(Debug, Clone)]
-pub struct Explained<'a> {
+pub struct NamedRecord<'a> {
     /// Its position in the collection.
     pub ordinal: usize,
     /// Its name.
@@ -24,8 +24,8 @@ pub struct Explained<'a> {
 pub fn explain(
     sets: &TokenSets,
     names: &TokenNames,
-    left: &Explained<'_>,
-    right: &Explained<'_>,
+    left: &NamedRecord<'_>,
+    right: &NamedRecord<'_>,
     options: &JoinOptions,
     run: &Run,
 ) -> Result<Explanation> {
@@ -69,7 +69,7 @@ pub fn explain(
         }
         let is_edit = options.measure == Measure::Edit;
         let is_empty =
-            |record: &Explained<'_>, set: &[u32]| if is_edit { is_blank(record.text) } else { set.is_empty() };
+            |record: &NamedRecord<'_>, set: &[u32]| if is_edit { is_blank(record.text) } else { set.is_empty() };
         if !options.empty && (is_empty(left, x) || is_empty(right, y)) {
             verdict.add("empty", Explanation::leaf("empty records take no part (--empty lets them)"));
             verdict.add("pair", Explanation::leaf(false));

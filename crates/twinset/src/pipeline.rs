@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use crate::cluster::{Link, Order, by_degree, cluster};
-use crate::join::{Input, JoinOptions, Joined, Links, Wanted, count_synopses, join as join_exactly};
-use crate::model::{Bounds, Collections, Condition, Error, Measure, Pair, Result, Run, Stats, Synopses, Threshold};
+use crate::join::{Input, JoinOptions, JoinResult, Links, Output, count_synopses, join as join_exactly};
+use crate::model::{Bounds, Collections, Error, Measure, Pair, Result, Run, Stats, Threshold};
+use crate::sketch::{Condition, Synopses};
 
 /// Finds the pairs that the options ask for.
 ///
-/// [`Joined::iter`] has all of them that reach the threshold; [`Joined::selected`] has what [`top`](JoinOptions::top) and
+/// [`JoinResult::iter`] has all of them that reach the threshold; [`JoinResult::selected`] has what [`top`](JoinOptions::top) and
 /// [`best`](JoinOptions::best) leave. With `top` no threshold is needed, and `iter` has only pairs that may be among the
 /// most similar: the bound rises as better ones are found.
 ///
@@ -23,17 +24,17 @@ use crate::model::{Bounds, Collections, Condition, Error, Measure, Pair, Result,
 /// assert_eq!((pair.left, pair.right, pair.value), (0, 1, 0.6));
 /// # Ok::<(), twinset::Error>(())
 /// ```
-pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined> {
+pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<JoinResult> {
     join_within(input, None, options, run)
 }
 
 /// As [`join`], but only pairs whose records have the same class, if there are classes: one for every record, those of
 /// the right collection after those of the left.
-pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOptions, run: &Run) -> Result<Joined> {
+pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOptions, run: &Run) -> Result<JoinResult> {
     // A one-to-one choice, or one within classes, may need pairs beyond the best.
     let wanted = match options.top {
-        Some(wanted) if !options.best && classes.is_none() => Wanted::Best(wanted),
-        _ => Wanted::All,
+        Some(wanted) if !options.best && classes.is_none() => Output::Top(wanted),
+        _ => Output::All,
     };
     let join_at = |threshold| {
         let bounds = Bounds::new(options.measure, threshold, input.collections())?;
@@ -77,7 +78,7 @@ pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOpti
 pub fn count(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Stats> {
     let threshold = options.threshold.ok_or(Error::NoThreshold)?;
     let bounds = Bounds::new(options.measure, threshold, input.collections())?;
-    run.install(|| Ok(join_exactly(input, &bounds, options, Wanted::Count, run)?.stats))?
+    run.install(|| Ok(join_exactly(input, &bounds, options, Output::Count, run)?.stats))?
 }
 
 /// How many rows of synopses each of the conditions accepts, in one pass. They must be of one measure.
@@ -165,7 +166,7 @@ pub fn dedup(
 
 /// As [`dedup`], for pairs that were found already.
 pub fn dedup_joined(
-    joined: Joined,
+    joined: JoinResult,
     input: Input<'_>,
     records: RecordContext<'_>,
     join: &JoinOptions,
@@ -205,7 +206,7 @@ pub fn dedup_joined(
 }
 
 /// Of the pairs that estimates found, those whose token sets really reach the threshold, with their exact values.
-pub fn verify(joined: &Joined, input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<Joined> {
+pub fn verify(joined: &JoinResult, input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<JoinResult> {
     let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, input.collections())?;
     // A row of containment has its direction already.
     let bounds = bounds.one_way();
@@ -348,7 +349,7 @@ pub fn nearest(
 ) -> Result<(Vec<Option<Pair>>, Stats)> {
     let place = |right: u32| places.map_or(right, |places| places[right as usize]);
     let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, Collections::One)?;
-    let mut joined = run.install(|| join_exactly(input, &bounds, options, Wanted::All, run))??;
+    let mut joined = run.install(|| join_exactly(input, &bounds, options, Output::All, run))??;
     if let Some(classes) = classes {
         joined = joined.within_classes(classes.to_vec())?;
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use twinset::exact::SpilledSets;
 use twinset::exact::{Grouping, Input, JoinOptions, Order, RecordContext, by_field, dedup, join, nearest};
-use twinset::support::SpilledSets;
 use twinset::{Link, Measure, Run, TokenSets};
 
 /// The pairs of records, whatever the direction, with the better value of the two directions.

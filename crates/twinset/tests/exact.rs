@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use twinset::exact::SpilledSets;
 use twinset::exact::{Algorithm, Bounds, Collections, Input, JoinOptions, Pair, Side, join, join_within};
-use twinset::support::{SpilledSets, Strings};
+use twinset::support::Strings;
 use twinset::{Measure, Run, Threshold, TokenSets};
 
 type Set = BTreeSet<u32>;

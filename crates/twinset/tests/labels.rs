@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use twinset::estimate::{EstimateOptions, LabelOptions, Labeler, found_by_labels, label_length};
+use twinset::estimate::{EstimateOptions, Labeler, LshOptions, lsh_bits, lsh_recall};
 use twinset::exact::{Input, JoinOptions, join};
 use twinset::{Run, TokenSets};
 
@@ -20,7 +20,7 @@ fn pair(random: &mut ChaCha8Rng, union: usize, common: usize) -> (Vec<u64>, Vec<
 #[test]
 fn the_length_of_prefixes_is_that_of_the_paper() {
     let of = |similarity: f64| {
-        [0.80, 0.82, 0.84, 0.86, 0.88, 0.90, 0.92, 0.94, 0.96, 0.98].map(|p| label_length(similarity, p, 20, 50))
+        [0.80, 0.82, 0.84, 0.86, 0.88, 0.90, 0.92, 0.94, 0.96, 0.98].map(|p| lsh_bits(similarity, p, 20, 50))
     };
     assert_eq!(of(0.8), [24, 23, 23, 22, 21, 21, 20, 19, 18, 16]);
     assert_eq!(of(0.9), [49, 48, 47, 46, 44, 43, 41, 39, 37, 33]);
@@ -28,7 +28,7 @@ fn the_length_of_prefixes_is_that_of_the_paper() {
 
 #[test]
 fn bits_agree_with_the_probability_of_the_formula() {
-    let labeler = Labeler::new(LabelOptions { trees: 10, bits: 64 }, 5).unwrap();
+    let labeler = Labeler::new(LshOptions { trees: 10, bits: 64 }, 5).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(1);
     for (union, trials) in [(5, 400), (20, 400), (100, 200), (1000, 60), (10_000, 12)] {
         for tenths in [0, 2, 4, 6, 8, 10] {
@@ -52,7 +52,7 @@ fn bits_agree_with_the_probability_of_the_formula() {
 /// Kept indexes rely on them.
 #[test]
 fn labels_are_the_same_for_ever() {
-    let labeler = |bits| Labeler::new(LabelOptions { trees: 3, bits }, 0).unwrap();
+    let labeler = |bits| Labeler::new(LshOptions { trees: 3, bits }, 0).unwrap();
     let hashes: Vec<u64> = (1..=100u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
     assert_eq!(labeler(64).labels(&hashes), GOLDEN);
     assert_eq!(labeler(1).labels(&hashes).len(), 3);
@@ -84,8 +84,8 @@ fn a_join_by_labels_keeps_its_promise_and_finds_nothing_else() {
                 pairs.iter().all(|pair| pair.left % 2 == 0 && pair.right == pair.left + 1 && pair.value == similarity)
             );
             let found = pairs.len() as f64 / 1000.0;
-            let labels = options.labels.unwrap();
-            let promised = found_by_labels(similarity, labels.trees, labels.length);
+            let labels = options.lsh.unwrap();
+            let promised = lsh_recall(similarity, labels.trees, labels.length);
             assert!(promised >= probability);
             let error = (promised * (1.0 - promised) / 1000.0).sqrt();
             assert!((found - promised).abs() <= 4.0 * error, "at {similarity}: {found} found, {promised} promised");

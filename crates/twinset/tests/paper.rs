@@ -76,7 +76,8 @@ fn explanations_follow_the_filters() {
     let tokenizer = Tokenizer::new(&TokenOptions::default()).unwrap();
     let block = tokenizer.block(texts).unwrap();
     let (sets, names) = tokenizer.finish_named([block]).unwrap();
-    let record = |ordinal: usize| twinset::exact::Explained { ordinal, id: ordinal.to_string(), text: texts[ordinal] };
+    let record =
+        |ordinal: usize| twinset::exact::NamedRecord { ordinal, id: ordinal.to_string(), text: texts[ordinal] };
     let options = JoinOptions::at("0.8".parse().unwrap());
     let tree = explain(&sets, &names, &record(0), &record(1), &options, &Run::default()).unwrap();
     let verdict = serde_json::to_value(tree.get("verdict").unwrap()).unwrap();

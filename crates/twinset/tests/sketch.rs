@@ -1,7 +1,7 @@
 //! Sketches estimate without bias, err as little as their number of entries allows, and their intervals hold.
 
 use rayon::prelude::*;
-use twinset::estimate::{EstimateOptions, Interval, found_by_agreement};
+use twinset::estimate::{EstimateOptions, Interval, minhash_recall};
 use twinset::exact::{Input, JoinOptions, join};
 use twinset::tokenize::{Sets, Tokenizer};
 use twinset::{Run, TokenOptions, TokenSets};
@@ -129,7 +129,7 @@ fn the_curve_is_what_the_formula_says() {
             let texts = pair(union, common, trial);
             agreeing(&sketches(&texts, 100, u64::from(trial), &Run::default()), 0, 1) >= 90
         });
-        let (found, p) = (found.count() as f64 / f64::from(TRIALS), found_by_agreement(similarity, 90, 100));
+        let (found, p) = (found.count() as f64 / f64::from(TRIALS), minhash_recall(similarity, 90, 100));
         let error = (p * (1.0 - p) / f64::from(TRIALS)).sqrt();
         assert!((found - p).abs() <= 4.0 * error, "p({similarity}) = {p}, measured {found}");
     }

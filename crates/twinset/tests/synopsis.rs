@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use twinset::estimate::{
-    Comparison, Condition, Estimating, Intervals, Synopses, Synopsis, SynopsisBuilder, count_error, count_estimates,
+    Comparison, Condition, Intervals, KmvPlan, Synopses, Synopsis, SynopsisBuilder, count_error, count_estimates,
     error_bound,
 };
 use twinset::exact::{Input, JoinOptions, count, join};
@@ -187,7 +187,7 @@ proptest! {
                 false => twinset::Threshold::new(twentieths, 20).unwrap(),
             };
             let condition = Condition::new(measure, threshold, min_overlap).unwrap();
-            let options = JoinOptions { measure, estimates: Estimating { min_overlap, lowest: None }, ..JoinOptions::at(threshold) };
+            let options = JoinOptions { measure, kmv: KmvPlan { min_overlap, lowest: None }, ..JoinOptions::at(threshold) };
             let rows = expected(&synopses, &condition, left);
             let joined = join(Input::Synopses(&synopses), &options, &Run::default()).unwrap();
             let found: Vec<_> = joined.iter().map(|pair| pair.unwrap()).map(|pair| (pair.left, pair.right, pair.value)).collect();

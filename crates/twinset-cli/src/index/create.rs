@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use twinset::TokenOptions;
-use twinset::estimate::{LabelOptions, SYNOPSIS_SIZE, Synopsis};
+use twinset::estimate::{LshOptions, SYNOPSIS_SIZE, Synopsis};
 use twinset::support::name_parser;
 use twinset_index::labels::LabelIndex;
 use twinset_index::synopses::SynopsisIndex;
@@ -27,7 +27,7 @@ pub(crate) struct Create {
     #[arg(long, value_name = "KIND", value_parser = name_parser::<Kind>(), default_value_t = Kind::Labels)]
     kind: Kind,
     #[command(flatten)]
-    labels: LabelOptions,
+    labels: LshOptions,
     /// How many values a synopsis has (default: 128); records with no more tokens are compared exactly
     #[arg(long, value_name = "K", help_heading = "Method")]
     size: Option<u32>,
@@ -65,7 +65,7 @@ impl Create {
         let content = rdf.map(serde_json::to_value).transpose()?.map(Content::Rdf);
         let made = match self.kind {
             Kind::Labels if self.size.is_some() => return refused("--size is for synopses; say --kind synopses"),
-            Kind::Synopses if self.labels != LabelOptions::default() => {
+            Kind::Synopses if self.labels != LshOptions::default() => {
                 return refused("--trees and --bits are for labels; leave them out, or say --kind labels");
             }
             Kind::Labels => {

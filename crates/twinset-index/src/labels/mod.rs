@@ -20,7 +20,7 @@ pub use home::{Labelled, Stored};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use twinset::estimate::{Labeler, same_beginning};
+use twinset::estimate::{Labeler, label_range};
 use twinset::exact::{Bounds, Collections};
 use twinset::tokenize::TokenHasher;
 use twinset::{Measure, Threshold};
@@ -214,8 +214,7 @@ impl LabelIndex {
     pub fn query(&mut self, hashes: &[u64], query: &Query) -> Result<Vec<Hit>> {
         let length = self.settings().labels().length(query.threshold, query.probability)?;
         let bounds = Bounds::new(Measure::Jaccard, query.threshold, Collections::One)?;
-        let ranges: Vec<_> =
-            self.labeler.labels(hashes).into_iter().map(|label| same_beginning(label, length)).collect();
+        let ranges: Vec<_> = self.labeler.labels(hashes).into_iter().map(|label| label_range(label, length)).collect();
         let mut hits = Vec::new();
         self.home.candidates(&ranges, &mut |number, id, other| {
             let (size, size_other) = (hashes.len() as u32, other.len() as u32);

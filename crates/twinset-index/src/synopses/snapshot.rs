@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 use tantivy::{DocId, DocSet, Searcher};
 use twinset::Run;
-use twinset::estimate::{Comparison, Condition, Estimating, Synopses, Synopsis};
+use twinset::estimate::{Comparison, Condition, KmvPlan, Synopses, Synopsis};
 use twinset::exact::{Input, JoinOptions};
 use twinset::support::Strings;
 
@@ -214,7 +214,7 @@ impl Snapshot {
         }
         let options = JoinOptions {
             measure: condition.measure(),
-            estimates: Estimating { min_overlap: condition.min_overlap(), lowest: Some(condition.lowest()) },
+            kmv: KmvPlan { min_overlap: condition.min_overlap(), lowest: Some(condition.lowest()) },
             ..JoinOptions::at(condition.threshold())
         };
         let joined = twinset::exact::join(Input::Synopses(&synopses), &options, run).map_err(Error::from)?;

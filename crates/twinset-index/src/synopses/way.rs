@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 use tantivy::DocId;
 use twinset::estimate::Condition;
-use twinset::support::unknown_name;
 
 use super::segment::Segment;
 use super::{frontier, optimistic, or, pivot};
@@ -27,7 +26,7 @@ use crate::Result;
     strum::IntoStaticStr,
     strum::VariantArray,
 )]
-#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = unknown_name::<Self>)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
     /// All records that share any value.

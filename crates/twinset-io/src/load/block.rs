@@ -1,6 +1,7 @@
 //! What is kept of one block, until all are there.
 
-use twinset::support::{Strings, TokenBlock};
+use twinset::support::Strings;
+use twinset::tokenize::TokenBlock;
 
 use crate::read::Record;
 use crate::uniques::Uniques;

@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use twinset::estimate::Synopses;
+use twinset::exact::Seconds;
 use twinset::exact::{Plan, Representation};
-use twinset::support::{Seconds, Strings, TokenBlock};
+use twinset::support::Strings;
+use twinset::tokenize::TokenBlock;
 use twinset::tokenize::{Sets, Tokenizer};
 use twinset::{Run, TokenKind, TokenOptions};
 

@@ -14,7 +14,8 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use twinset::Run;
-use twinset::support::{Strings, TokenBlock};
+use twinset::support::Strings;
+use twinset::tokenize::TokenBlock;
 use twinset::tokenize::{Sets, Tokenizer};
 use xxhash_rust::xxh3::Xxh3;
 

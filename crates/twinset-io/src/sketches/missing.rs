@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use twinset::Run;
-use twinset::support::TokenBlock;
 use twinset::tokenize::Sets;
+use twinset::tokenize::TokenBlock;
 
 use super::SketchSettings;
 use crate::ids::Ids;

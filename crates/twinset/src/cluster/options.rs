@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Error, unknown_name};
+use crate::model::Error;
 
 /// What becomes of near duplicates.
 ///
@@ -30,7 +30,7 @@ pub struct DedupOptions {
     /// representative: records are visited in the order of --keep, and each joins its most similar representative within
     /// the threshold, or becomes one.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t))]
-    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Link>()))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Link>()))]
     pub link: Link,
 }
 
@@ -109,7 +109,7 @@ impl From<KeepRule> for String {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = Error::unknown_name::<Self>)]
 pub enum Link {
     /// All that pairs connect.
     #[default]

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::join::Links;
-use crate::model::Strings;
+use crate::support::Strings;
 
 /// The order in which records are kept.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use super::labels::Labelling;
-use crate::model::{Condition, Error, Measure, Result, Threshold, unknown_name};
+use super::estimate::{KmvPlan, LshPlan};
+use crate::model::{Error, Measure, Result, Threshold};
+use crate::sketch::Condition;
 
 /// Which pairs are wanted, and how they are found.
 ///
@@ -30,11 +31,11 @@ pub struct JoinOptions {
     /// containment is |left ∩ right| / |left|: its rows are ordered pairs. edit compares the texts, character by
     /// character.
     #[cfg_attr(feature = "clap", arg(long, short, value_name = "MEASURE", default_value_t))]
-    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Measure>()))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Measure>()))]
     pub measure: Measure,
     /// How an exact join finds its pairs; all algorithms find the same ones
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", default_value_t))]
-    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Algorithm>()))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Algorithm>()))]
     pub algorithm: Algorithm,
     /// How deep ppjoin+'s suffix filter goes
     #[cfg_attr(feature = "clap", arg(long, value_name = "DEPTH", default_value_t = DEFAULT_MAX_DEPTH))]
@@ -48,23 +49,14 @@ pub struct JoinOptions {
     /// One-to-one: each record at most once, best pairs first
     #[cfg_attr(feature = "clap", arg(long))]
     pub best: bool,
-    /// Find pairs by their labels instead, which may miss some.
+    /// Find pairs by LSH, which may miss some.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub labels: Option<Labelling>,
-    /// What else is asked of pairs of synopses.
+    pub lsh: Option<LshPlan>,
+    /// Which pairs of KMV synopses to accept.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub estimates: Estimating,
-}
-
-/// What is asked of pairs whose values are estimated by synopses.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Estimating {
-    /// How many values the sets share at least, as far as that can be estimated.
-    pub min_overlap: u32,
-    /// How low an estimate may be, if that is below the threshold.
-    pub lowest: Option<Threshold>,
+    pub kmv: KmvPlan,
 }
 
 /// As in the paper's experiments on long records.
@@ -80,8 +72,8 @@ impl Default for JoinOptions {
             empty: false,
             top: None,
             best: false,
-            labels: None,
-            estimates: Estimating::default(),
+            lsh: None,
+            kmv: KmvPlan::default(),
         }
     }
 }
@@ -95,8 +87,8 @@ impl JoinOptions {
     /// What is asked of synopses.
     pub(crate) fn condition(&self) -> Result<Condition> {
         let threshold = self.threshold.ok_or(Error::NoThreshold)?;
-        let condition = Condition::new(self.measure, threshold, self.estimates.min_overlap)?;
-        self.estimates.lowest.map_or(Ok(condition), |lowest| condition.lowered(lowest))
+        let condition = Condition::new(self.measure, threshold, self.kmv.min_overlap)?;
+        self.kmv.lowest.map_or(Ok(condition), |lowest| condition.lowered(lowest))
     }
 }
 
@@ -104,7 +96,7 @@ impl JoinOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = Error::unknown_name::<Self>)]
 pub enum Algorithm {
     /// Whatever should be fastest.
     #[default]

@@ -1,15 +1,12 @@
 //! What can go wrong inside the library, each with its remedy.
 
+use strum::VariantArray;
+
 use super::Measure;
+use crate::support::SpillError;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-impl From<std::convert::Infallible> for Error {
-    fn from(never: std::convert::Infallible) -> Self {
-        match never {}
-    }
-}
 
 /// Why the library could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,4 +110,25 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+}
+
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl From<SpillError> for Error {
+    fn from(SpillError(error): SpillError) -> Self {
+        Self::Spill { reason: error.to_string() }
+    }
+}
+
+impl Error {
+    /// Returns the error for a text that names no variant of `T`, for `#[strum(parse_err_fn = …)]`.
+    #[doc(hidden)]
+    pub fn unknown_name<T: VariantArray + Copy + Into<&'static str>>(text: &str) -> Self {
+        let names: Vec<&str> = T::VARIANTS.iter().map(|&variant| variant.into()).collect();
+        Self::UnknownName { text: text.to_owned(), names: names.join(", ") }
+    }
 }

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use super::{Error, unknown_name};
+use super::Error;
 
 /// A similarity or a distance between two records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = Error::unknown_name::<Self>)]
 pub enum Measure {
     /// Common tokens by all tokens, |x ∩ y| / |x ∪ y|.
     #[default]

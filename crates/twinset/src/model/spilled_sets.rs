@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::{Collections, Error, Result, Run, SINGLE, Spill, TokenBlock, TokenSets};
+use super::{Collections, Error, Result, Run, SINGLE, TokenBlock, TokenSets};
+use crate::support::Spill;
 
 /// As [`TokenSets`](super::TokenSets), for more tokens than the memory allowed can hold. Records lie in order of size, and
 /// are read back a part at a time.
@@ -61,7 +62,7 @@ impl SpilledSets {
     pub fn new(sets: TokenSets, run: &Run) -> Result<Self> {
         let left = (sets.collections() == Collections::Two).then(|| sets.left_len());
         let limit = sets.distinct_tokens() as usize;
-        let spilled = Self::rank(vec![sets.into_block()], &Spill::create(run)?, limit, run)?;
+        let spilled = Self::rank(vec![sets.into_block()], &Spill::create(run.spill.as_deref())?, limit, run)?;
         Ok(Self { left: left.map(|left| left as u32), ..spilled })
     }
 
@@ -70,7 +71,7 @@ impl SpilledSets {
         let (rank, distinct) = ranks(&blocks, file, limit, run)?;
         let mut singles = 0u32..;
         let (classes, records, tokens) = size_order(&blocks)?;
-        let spill = Spill::create(run)?;
+        let spill = Spill::create(run.spill.as_deref())?;
         let mut writers = Writers::new(&spill, &classes, run);
         for block in &blocks {
             run.check()?;
@@ -185,7 +186,7 @@ impl SpilledSets {
             .zip((0..left).filter(|&record| passes(record)))
             .for_each(|(number, record)| numbers[record as usize] = Some(number));
         let number = |record: u32| numbers.get(record as usize).copied().flatten();
-        let spill = Spill::create(run)?;
+        let spill = Spill::create(run.spill.as_deref())?;
         let (mut records, mut classes): (Vec<u32>, Vec<SizeClass>) = (Vec::new(), Vec::new());
         let mut tokens = 0;
         for places in self.parts(MOST_TOKENS) {
@@ -316,6 +317,6 @@ impl<'a> Writers<'a> {
     }
 
     fn finish(self) -> Result<()> {
-        self.by_size.values().try_for_each(|(start, waiting)| self.spill.write(*start, waiting))
+        Ok(self.by_size.values().try_for_each(|(start, waiting)| self.spill.write(*start, waiting))?)
     }
 }

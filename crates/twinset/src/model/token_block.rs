@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Result, Spill};
+use super::Result;
+use crate::support::Spill;
 
 /// In place of the id of a token that is known to occur once. All other ids are smaller.
 pub(crate) const SINGLE: u32 = u32::MAX;
@@ -89,7 +90,10 @@ impl TokenBlock {
     pub(crate) fn spill(&mut self, file: &Spill, place: Option<u64>) -> Result<()> {
         let ids = std::mem::take(&mut self.ids);
         self.spilled = Some(match place {
-            Some(place) => file.write(place, &ids).map(|()| place)?,
+            Some(place) => {
+                file.write(place, &ids)?;
+                place
+            }
             None => file.append(&ids)?,
         });
         Ok(())

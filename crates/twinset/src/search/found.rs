@@ -1,7 +1,7 @@
 //! What a search finds.
 
 use super::plan::{Plan, Values};
-use crate::join::{Joined, Prepared};
+use crate::join::{JoinResult, OwnedInput};
 use crate::model::{Pair, Result, Stats};
 use crate::pipeline::{DedupedAgainst, Representative};
 
@@ -37,15 +37,15 @@ impl SimilarPair {
 ///
 /// Identical records are kept as groups, so a million pairs among them take little room until they are iterated.
 pub struct Pairs<'a> {
-    joined: Joined,
+    joined: JoinResult,
     /// What is left of them by `top` and `best`.
     selected: Option<Vec<Pair>>,
     plan: Plan,
-    prepared: Prepared<'a>,
+    prepared: OwnedInput<'a>,
 }
 
 impl<'a> Pairs<'a> {
-    pub(super) fn new(joined: Joined, plan: &Plan, prepared: Prepared<'a>) -> Result<Self> {
+    pub(super) fn new(joined: JoinResult, plan: &Plan, prepared: OwnedInput<'a>) -> Result<Self> {
         Ok(Self { selected: joined.selected(plan.selection())?, joined, plan: plan.clone(), prepared })
     }
 

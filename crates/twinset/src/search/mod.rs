@@ -13,11 +13,10 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Link, Order, by_length};
-use crate::explain::{Explained, explain};
-use crate::join::{JoinOptions, Joined, Prepared};
+use crate::explain::{NamedRecord, explain};
+use crate::join::{EstimateOptions, JoinOptions, JoinResult, Method, OwnedInput};
 use crate::model::{Collections, Error, Explanation, Measure, Result, Run, Threshold};
 use crate::pipeline::{self, Grouping, RecordContext};
-use crate::sketch::{EstimateOptions, Method};
 use crate::stream::Stream;
 use crate::tokenize::{TokenOptions, Tokenizer};
 
@@ -284,7 +283,7 @@ impl Search {
         let tokenizer = Tokenizer::new(&self.tokens)?;
         let block = tokenizer.block([left, right])?;
         let (sets, names) = tokenizer.finish_named([block])?;
-        let record = |ordinal: usize, text| Explained { ordinal, id: ordinal.to_string(), text };
+        let record = |ordinal: usize, text| NamedRecord { ordinal, id: ordinal.to_string(), text };
         explain(&sets, &names, &record(0, left), &record(1, right), &self.join, &self.run)
     }
 
@@ -296,7 +295,7 @@ impl Search {
         Stream::new(&self.join, &self.tokens, None)
     }
 
-    fn prepare<'a>(&self, plan: &Plan, source: &Source<'a>, left: Option<usize>) -> Result<Prepared<'a>> {
+    fn prepare<'a>(&self, plan: &Plan, source: &Source<'a>, left: Option<usize>) -> Result<OwnedInput<'a>> {
         if self.classes.as_ref().is_some_and(|classes| classes.len() != source.len()) {
             return Err(Error::Conflict("there must be one class for each record"));
         }
@@ -308,9 +307,9 @@ impl Search {
         &self,
         plan: &Plan,
         source: &Source<'a>,
-        prepared: &Prepared<'a>,
+        prepared: &OwnedInput<'a>,
         left: Option<usize>,
-    ) -> Result<(Joined, Option<Prepared<'a>>)> {
+    ) -> Result<(JoinResult, Option<OwnedInput<'a>>)> {
         let joined = plan.find(prepared.input(), self.classes.as_deref(), &self.run)?;
         if !plan.verifies() {
             return Ok((joined, None));

@@ -1,9 +1,9 @@
 //! How a search runs: what stands for the texts, what is joined, and what the values of pairs mean.
 
-use crate::join::{Input, JoinOptions, Joined};
-use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Synopses, Threshold};
+use crate::join::{EstimateOptions, Input, JoinOptions, JoinResult, Method};
+use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Threshold};
 use crate::pipeline;
-use crate::sketch::{EstimateOptions, Interval, Intervals, Method, found_by_agreement, found_by_labels};
+use crate::sketch::{Interval, Intervals, Synopses, lsh_recall, minhash_recall};
 use crate::tokenize::TokenOptions;
 
 /// A search whose options fit together, and what follows from them.
@@ -110,7 +110,7 @@ impl Plan {
         &self.joined
     }
 
-    /// What [`Joined::selected`] chooses pairs by.
+    /// What [`JoinResult::selected`] chooses pairs by.
     pub fn selection(&self) -> &JoinOptions {
         if self.estimate.verify { &self.wanted } else { &self.joined }
     }
@@ -132,12 +132,12 @@ impl Plan {
 
     /// Finds the pairs, only those within a class if there are classes: one for every record, those of the right collection after
     /// those of the left.
-    pub fn find(&self, input: Input<'_>, classes: Option<&[u32]>, run: &Run) -> Result<Joined> {
+    pub fn find(&self, input: Input<'_>, classes: Option<&[u32]>, run: &Run) -> Result<JoinResult> {
         pipeline::join_within(input, classes, &self.joined, run)
     }
 
     /// Of the pairs that estimates found, those whose token sets really reach the threshold, with their exact values.
-    pub fn verify(&self, joined: &Joined, exact: Input<'_>, run: &Run) -> Result<Joined> {
+    pub fn verify(&self, joined: &JoinResult, exact: Input<'_>, run: &Run) -> Result<JoinResult> {
         pipeline::verify(joined, exact, &self.wanted, run)
     }
 
@@ -155,8 +155,8 @@ impl Plan {
         let EstimateOptions { permutations, verify, size, .. } = self.estimate;
         match (self.estimate.method, self.joined.threshold) {
             (Method::Lsh, Some(threshold)) => {
-                let labels = self.joined.labels?;
-                let found = found_by_labels(threshold.as_f64(), labels.trees, labels.length);
+                let labels = self.joined.lsh?;
+                let found = lsh_recall(threshold.as_f64(), labels.trees, labels.length);
                 Some(format!(
                     "{} bits of labels in {} trees; a pair on the threshold is found with probability {found:.3}, and checked \
                      exactly",
@@ -168,7 +168,7 @@ impl Plan {
                 let found = self
                     .wanted
                     .threshold
-                    .map_or(0.0, |threshold| found_by_agreement(threshold.as_f64(), agree, permutations.get()));
+                    .map_or(0.0, |threshold| minhash_recall(threshold.as_f64(), agree, permutations.get()));
                 let kind = if verify { "checked exactly" } else { "the similarities are estimates" };
                 Some(format!(
                     "sketches of {permutations} entries that agree in {agree} or more; a pair on the threshold is found with \
@@ -181,14 +181,14 @@ impl Plan {
                 } else {
                     "those of records with more tokens than that are estimates"
                 };
-                let found = match (threshold, self.joined.estimates.lowest) {
+                let found = match (threshold, self.joined.kmv.lowest) {
                     (Some(threshold), Some(lowest)) => {
                         let jaccard = |value: f64| match self.wanted.measure {
                             Measure::Dice => value / (2.0 - value),
                             _ => value,
                         };
                         let agree = (jaccard(lowest.as_f64()) * f64::from(size)).round() as u32;
-                        let found = found_by_agreement(jaccard(threshold.as_f64()), agree, size);
+                        let found = minhash_recall(jaccard(threshold.as_f64()), agree, size);
                         format!("a pair on the threshold is found with probability {found:.3} at least; ")
                     }
                     (Some(_), None) => {

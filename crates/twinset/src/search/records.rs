@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::plan::Representation;
-use crate::join::Prepared;
-use crate::model::{Error, Result, Run, Strings, Synopses, TokenSets};
+use crate::join::OwnedInput;
+use crate::model::{Error, Result, Run, TokenSets};
+use crate::sketch::Synopses;
+use crate::support::Strings;
 use crate::tokenize::{TokenKind, TokenOptions, Tokenizer};
 
 /// Records that a [`Search`](super::Search) compares: anything that yields texts, [`TokenLists`], or ready [`TokenSets`].
@@ -135,9 +137,9 @@ impl<'a> Source<'a> {
         tokens: &TokenOptions,
         left: Option<usize>,
         run: &Run,
-    ) -> Result<Prepared<'a>> {
+    ) -> Result<OwnedInput<'a>> {
         let texts = match (self, representation) {
-            (Self::Sets(sets), Representation::Sets) => return Ok(Prepared::Sets(Cow::Borrowed(*sets))),
+            (Self::Sets(sets), Representation::Sets) => return Ok(OwnedInput::Sets(Cow::Borrowed(*sets))),
             (Self::Sets(_), _) => {
                 return Err(Error::Conflict(
                     "token sets are compared exactly or by LSH; estimates and edit distance need texts or token lists",
@@ -146,7 +148,7 @@ impl<'a> Source<'a> {
             (Self::Tokens(_), Representation::Texts) => {
                 return Err(Error::Conflict("edit distance compares texts, not lists of tokens"));
             }
-            (Self::Texts(texts), Representation::Texts) => return Ok(Prepared::Texts(texts.clone(), left)),
+            (Self::Texts(texts), Representation::Texts) => return Ok(OwnedInput::Texts(texts.clone(), left)),
             (Self::Texts(texts) | Self::Tokens(texts), _) => texts,
         };
         let options = match self {
@@ -168,7 +170,7 @@ impl<'a> Source<'a> {
         let blocks = starts.par_iter().map(block).collect::<Result<Vec<_>>>()?;
         if let Representation::Synopses { size, .. } = representation {
             let synopses = Synopses::of_blocks(blocks, size)?;
-            return Ok(Prepared::Synopses(match left {
+            return Ok(OwnedInput::Synopses(match left {
                 Some(left) => synopses.split_at(left as u32),
                 None => synopses,
             }));

@@ -19,10 +19,11 @@ pub use tally::Tally;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::join::JoinOptions;
-use crate::model::{Bounds, Collections, Error, Measure, Result, Side, fold};
-use crate::sketch::{EstimateOptions, Interval, Method};
-use crate::tokenize::{Minima, TokenHasher, TokenOptions, mix};
+use crate::join::{EstimateOptions, JoinOptions, Method};
+use crate::model::{Bounds, Collections, Error, Measure, Result, Side};
+use crate::sketch::{Interval, MinHasher};
+use crate::support::fold;
+use crate::tokenize::{TokenHasher, TokenOptions, mix};
 
 /// A set's name: 128 bits of hash of its tokens, so that different sets have different names, for all that ever happens.
 pub type SetName = u128;
@@ -41,7 +42,7 @@ enum Content {
     /// Hashes of tokens. A collision that was noticed is avoided by another salt.
     Tokens { salt: u64 },
     /// Entries of a sketch at their places.
-    Entries(Minima, u32),
+    Entries(MinHasher, u32),
 }
 
 impl Shuffle {
@@ -71,7 +72,7 @@ impl Shuffle {
             }
             Method::MinHash => {
                 let permutations = estimate.permutations.get();
-                let minima = Minima::new(permutations, estimate.seed, false);
+                let minima = MinHasher::new(permutations, estimate.seed, false);
                 (estimate.of_sketches(join)?, Content::Entries(minima, permutations))
             }
             Method::Lsh | Method::Kmv => {

@@ -1,4 +1,4 @@
-//! How sure estimates by synopses are.
+//! Confidence intervals of estimates.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,35 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::gamma_lr;
 
-use super::Interval;
-use crate::model::{Comparison, Measure, Synopsis, share_below};
+use super::kmv::{Comparison, Synopsis, share_below};
+use crate::model::Measure;
+
+/// A similarity, or another number, that was estimated, and where the true one lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The estimate.
+    pub similarity: f64,
+    /// The true similarity is not smaller, in all but 2.5% of cases.
+    pub low: f64,
+    /// Nor larger, in all but 2.5%.
+    pub high: f64,
+}
+
+impl Interval {
+    /// For two sketches that agree in so many of their entries: the exact 95% interval of Clopper and Pearson. It is for a
+    /// pair fixed beforehand; of pairs that were chosen as they agree in many entries, more are overestimated.
+    ///
+    /// ```
+    /// # use twinset::estimate::Interval;
+    /// let interval = Interval::of_agreement(90, 100);
+    /// assert_eq!(interval.similarity, 0.9);
+    /// assert!((interval.low - 0.8238).abs() < 1e-4 && (interval.high - 0.9510).abs() < 1e-4);
+    /// ```
+    pub fn of_agreement(agreeing: u32, of: u32) -> Self {
+        let (low, high) = share(agreeing, of, 0.025);
+        Self { similarity: f64::from(agreeing) / f64::from(of), low, high }
+    }
+}
 
 /// Where the true values lie that synopses estimate: 95% intervals, for sets fixed beforehand.
 ///
@@ -116,7 +143,7 @@ impl Intervals {
 }
 
 /// The interval of Clopper and Pearson.
-pub(super) fn share(counted: u32, of: u32, tail: f64) -> (f64, f64) {
+fn share(counted: u32, of: u32, tail: f64) -> (f64, f64) {
     let (a, n) = (f64::from(counted), f64::from(of));
     let quantile = |shape_a: f64, shape_b: f64, at: f64| Beta::new(shape_a, shape_b).map(|beta| beta.inverse_cdf(at));
     let low = if counted == 0 { Ok(0.0) } else { quantile(a, n - a + 1.0, tail) };
@@ -139,40 +166,4 @@ fn bisect(mut from: f64, mut to: f64, holds: impl Fn(f64) -> bool) -> f64 {
         if holds(middle) { to = middle } else { from = middle }
     }
     to
-}
-
-/// ε: by what share of the truth an estimate from this comparison is off with at most the probability `risk`, by Chebyshev's
-/// inequality. `at` is the true value, or the threshold that it reaches; for overlap and hamming it is the true Jaccard similarity.
-///
-/// ```
-/// # use twinset::estimate::{Comparison, error_bound};
-/// # use twinset::Measure;
-/// // k = 128 at 0.8: in nine of ten cases an estimate is off by 14% at most.
-/// let comparison = Comparison { left: 110, right: 110, common: 92, last: Some(1 << 40) };
-/// assert!((error_bound(&comparison, Measure::Jaccard, 0.8, 0.1) - 0.1398).abs() < 1e-4);
-/// ```
-pub fn error_bound(comparison: &Comparison, measure: Measure, at: f64, risk: f64) -> f64 {
-    if comparison.is_exact() {
-        return 0.0;
-    }
-    let k = f64::from(comparison.compared());
-    // The relative variance of a share in a sample.
-    let of_share = |share: f64, sample: f64| (1.0 - share) / (sample * share);
-    let of_count = |share: f64| ((k - 1.0) / share + 1.0) / (k * (k - 2.0).max(0.0));
-    let variance = match measure {
-        // An error of jaccard makes a smaller one of dice.
-        Measure::Dice => of_share(at / (2.0 - at), k),
-        Measure::Jaccard | Measure::Edit => of_share(at, k),
-        Measure::Containment => of_share(at, f64::from(comparison.left)),
-        // The geometric mean of two containments, neither of which is below the square of the cosine.
-        Measure::Cosine => 2.0 * of_share(at * at, f64::from(comparison.left.min(comparison.right))),
-        Measure::Overlap => of_count(at),
-        Measure::Hamming => of_count(1.0 - at),
-    };
-    (variance / risk).sqrt()
-}
-
-/// ε of a number of different values that a synopsis with this k estimates.
-pub fn count_error(k: u32, risk: f64) -> f64 {
-    (1.0 / ((f64::from(k) - 2.0).max(0.0) * risk)).sqrt()
 }

@@ -1,13 +1,16 @@
-//! What an estimate promises: how sure a sketch is, and with which settings.
+//! MinHash sketches, LSH labels and KMV synopses: small stand-ins for sets, and how sure what they tell is.
 
 mod intervals;
-mod labels;
-mod options;
-mod promise;
+mod kmv;
+mod lsh;
+mod minhash;
 
-pub use intervals::{Intervals, count_error, error_bound};
-pub use labels::{LabelOptions, Labeler, same_beginning};
-pub use options::{EstimateOptions, Method};
-pub use promise::{
-    Interval, agreement, found_by_agreement, found_by_labels, label_length, lowest_estimate, synopsis_size, trees_for,
+pub use intervals::{Interval, Intervals};
+pub(crate) use kmv::words_of;
+pub use kmv::{
+    Comparison, Condition, SYNOPSIS_SIZE, Synopses, Synopsis, SynopsisBuilder, count_error, error_bound, kmv_size,
+    lowest_estimate,
 };
+pub use lsh::{Labeler, LshOptions, label_range, lsh_bits, lsh_recall, lsh_trees};
+pub(crate) use minhash::{MinHasher, low_bit};
+pub use minhash::{min_agreement, minhash_recall};

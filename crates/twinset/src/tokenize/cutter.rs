@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::dictionary::Key;
-use super::packed::Packed;
+use super::dictionary::{Key, Packed};
 use super::repeats::RepeatCounter;
 use super::{Reduce, Repeats, TokenKind, TokenOptions, reduce, text};
 use crate::model::{Error, Result};

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
-use crate::model::{fold, salt};
+use crate::support::{fold, salt};
 
 /// The 64-bit hash of a token's bytes and its number among the equal tokens of its record (1 for the first).
 ///

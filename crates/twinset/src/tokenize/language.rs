@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::EnumMessage;
 
-use crate::model::{Error, unknown_name};
+use crate::model::Error;
 
 /// A language, by its name or its two-letter code.
 #[derive(
@@ -26,7 +26,7 @@ use crate::model::{Error, unknown_name};
     strum::IntoStaticStr,
     strum::VariantArray,
 )]
-#[strum(ascii_case_insensitive, parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
+#[strum(ascii_case_insensitive, parse_err_ty = Error, parse_err_fn = Error::unknown_name::<Self>)]
 #[serde(try_from = "String", into = "String")]
 #[expect(missing_docs, reason = "the names of languages explain themselves")]
 pub enum Language {

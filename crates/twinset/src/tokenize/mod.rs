@@ -2,24 +2,19 @@
 //!
 //! A text is cut into tokens (`text`), words may be stemmed or left out (`language`), repeats within the record are
 //! numbered or dropped (`repeats`), a sample may be taken (`reduce`): all of it for one record in `cutter`. The rest is
-//! given ids (`dictionary`), and at the end ids become ranks from rare to frequent. Blocks of records go through all of it in parallel (`tokenizer`); no string is allocated per token.
+//! given ids (`dictionary`), and at the end ids become ranks from rare to frequent. Blocks of records go through all of it
+//! in parallel (`tokenizer`); no string is allocated per token.
 
-mod cache;
 mod cutter;
 mod dictionary;
 mod hash;
-mod hashes;
 mod language;
-mod minima;
 mod options;
-mod packed;
 mod reduce;
-mod repeated;
 mod repeats;
-mod runs;
 mod shingles;
-mod slots;
 mod text;
+mod token_hasher;
 mod tokenizer;
 
 pub use cutter::cut;
@@ -27,9 +22,10 @@ pub(crate) use cutter::{Cutter, Scratch as CutScratch};
 pub(crate) use dictionary::Key;
 pub(crate) use hash::{id_hash, mix};
 pub use hash::{seeded_hash, synopsis_value, token_hash};
-pub use hashes::TokenHasher;
 pub use language::{Language, StopWords};
-pub(crate) use minima::{Minima, low_bit};
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
 pub(crate) use text::is_blank;
+pub use token_hasher::TokenHasher;
 pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer, tokenize};
+
+pub use crate::model::TokenBlock;

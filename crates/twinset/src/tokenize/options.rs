@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Language, StopWords};
-use crate::model::{Error, Measure, Result, unknown_name};
+use crate::model::{Error, Measure, Result};
 
 /// How texts become token sets.
 ///
@@ -30,11 +30,11 @@ pub struct TokenOptions {
     pub tokens: Option<TokenKind>,
     /// What becomes of a token's second occurrence in a record
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "Tokens"))]
-    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Repeats>()))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Repeats>()))]
     pub repeats: Repeats,
     /// Compare the stems of words, as in LANGUAGE: english or en, german or de, …
     #[cfg_attr(feature = "clap", arg(long, value_name = "LANGUAGE", help_heading = "Tokens"))]
-    #[cfg_attr(feature = "clap", arg(value_parser = crate::model::name_parser::<Language>(), ignore_case = true))]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Language>(), ignore_case = true))]
     pub stem: Option<Language>,
     /// Leave out words that mean little: those of a language, or of a file with one a line
     #[cfg_attr(feature = "clap", arg(long, value_name = "LANGUAGE|FILE", help_heading = "Tokens"))]
@@ -124,7 +124,7 @@ fn length(text: &str) -> Option<NonZeroU32> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = unknown_name::<Self>)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = Error::unknown_name::<Self>)]
 pub enum Repeats {
     /// It is another token: the second "as" differs from the first.
     #[default]

@@ -5,14 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::cache::TokenCache;
 use super::cutter::{Cut, Cutter, Scratch as CutScratch};
-use super::dictionary::{Dictionary, Key, TokenStore};
-use super::minima::Minima;
-use super::runs::RunStore;
-use super::shingles::{Numbers, Shingles};
+use super::dictionary::{Dictionary, Key, TokenCache, TokenStore};
+use super::shingles::{Numbers, ShingleStore, Shingles};
 use super::{Repeats, TokenKind, TokenOptions, seeded_hash, synopsis_value};
-use crate::model::{Result, Run, Spill, SpilledSets, Synopsis, SynopsisBuilder, TokenBlock, TokenSets, words_of};
+use crate::model::{Result, Run, SpilledSets, TokenBlock, TokenSets};
+use crate::sketch::{MinHasher, Synopsis, SynopsisBuilder, words_of};
+use crate::support::Spill;
 
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
 ///
@@ -42,7 +41,7 @@ enum Summary {
     /// The ids of all.
     None,
     /// A sketch.
-    Sketch(Minima, u64),
+    Sketch(MinHasher, u64),
     /// A synopsis of this k, its values seeded.
     Synopsis(u32, u64),
 }
@@ -119,7 +118,7 @@ impl Tokenizer {
     pub fn within(options: &TokenOptions, run: &Run) -> Result<Self> {
         let mut tokenizer = Self::new(options)?;
         if run.memory.is_some() {
-            let spill = Spill::create(run)?;
+            let spill = Spill::create(run.spill.as_deref())?;
             tokenizer.spilling = Some(Spilling { spill, run: run.clone(), kept: AtomicU64::new(0) });
         }
         Ok(tokenizer)
@@ -130,7 +129,7 @@ impl Tokenizer {
     pub fn sketching(options: &TokenOptions, (permutations, seed): (u32, u64), run: &Run) -> Result<Self> {
         let mut tokenizer = Self::within(options, run)?;
         tokenizer.cutter = Cutter::of_tokens(options)?;
-        tokenizer.summary = Summary::Sketch(Minima::new(permutations, seed, run.portable), seed);
+        tokenizer.summary = Summary::Sketch(MinHasher::new(permutations, seed, run.portable), seed);
         Ok(tokenizer)
     }
 
@@ -237,7 +236,7 @@ impl Tokenizer {
     }
 
     /// What a person would call a token: its text, and `#2` for the second of its kind in a record.
-    fn name(&self, id: u32, runs: Option<&Dictionary<RunStore>>) -> String {
+    fn name(&self, id: u32, runs: Option<&Dictionary<ShingleStore>>) -> String {
         let bytes = |id| {
             self.dictionary.with_entry(id, |store, entry| {
                 let (token, repeat) = store.token(entry);
@@ -247,7 +246,7 @@ impl Tokenizer {
         let (name, repeat) = match runs {
             None => bytes(id),
             Some(runs) => {
-                let words = |store: &RunStore, entry| (store.run(entry).0.to_vec(), store.run(entry).1);
+                let words = |store: &ShingleStore, entry| (store.run(entry).0.to_vec(), store.run(entry).1);
                 let (words, repeat) = runs.with_entry(id, words);
                 (words.into_iter().map(|word| bytes(word).0).collect::<Vec<_>>().join(" "), repeat)
             }
