@@ -15,7 +15,7 @@ use twinset::support::Strings;
 use twinset::tokenize::{Tokenizer, cut, synopsis_value, token_hash};
 use twinset::{Measure, Run, Threshold, TokenKind, TokenOptions};
 use twinset_index::Settings;
-use twinset_index::synopses::{Entry, Query, Snapshot, SynopsisIndex, Way, misses};
+use twinset_index::kmv::{CandidateStrategy, Entry, KmvIndex, Query, Snapshot, misses};
 use twinset_io::generate::{Columns, GenerateKind, GenerateOptions};
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};
@@ -120,7 +120,7 @@ impl Crsi {
         features: &[Feature],
         (values, bytes): (u64, u64),
         folder: &Path,
-        indexes: &mut Vec<(u32, SynopsisIndex)>,
+        indexes: &mut Vec<(u32, KmvIndex)>,
     ) -> anyhow::Result<Markup> {
         let mut rows = Vec::new();
         for size in SIZES {
@@ -163,7 +163,7 @@ impl Crsi {
     }
 
     /// Figure 4: how long queries take.
-    fn queries(&self, features: &[Feature], indexes: &[(u32, SynopsisIndex)]) -> anyhow::Result<Markup> {
+    fn queries(&self, features: &[Feature], indexes: &[(u32, KmvIndex)]) -> anyhow::Result<Markup> {
         let mut random = ChaCha8Rng::seed_from_u64(4);
         let asked: Vec<usize> = (0..self.queries).map(|_| random.random_range(0..features.len())).collect();
         let (mut rows, mut lines) = (Vec::new(), Vec::new());
@@ -171,7 +171,7 @@ impl Crsi {
             let snapshot = index.snapshot()?;
             let mut points = Vec::new();
             for threshold in THRESHOLDS {
-                let query = jaccard(threshold, Way::Pivot)?;
+                let query = jaccard(threshold, CandidateStrategy::Pivot)?;
                 let (mut times, hits) = ask(&snapshot, features, &asked, *size, &query)?;
                 times.sort_by(f64::total_cmp);
                 let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
@@ -196,11 +196,16 @@ impl Crsi {
         let (snapshot, mut ways) = (index.snapshot()?, Vec::new());
         let few = &asked[..asked.len().min(500)];
         let mut of_or = 0.0;
-        for &way in Way::ALL {
-            let (times, hits) = ask(&snapshot, features, few, *size, &jaccard("0.8", way)?)?;
+        for &strategy in CandidateStrategy::ALL {
+            let (times, hits) = ask(&snapshot, features, few, *size, &jaccard("0.8", strategy)?)?;
             let mean = times.iter().sum::<f64>() / times.len() as f64;
-            of_or = if way == Way::Or { mean } else { of_or };
-            ways.push(vec![way.to_string(), format!("{mean:.3}"), format!("{:.1}", of_or / mean), hits.to_string()]);
+            of_or = if strategy == CandidateStrategy::Or { mean } else { of_or };
+            ways.push(vec![
+                strategy.to_string(),
+                format!("{mean:.3}"),
+                format!("{:.1}", of_or / mean),
+                hits.to_string(),
+            ]);
         }
         let ways_header = ["way", "mean ms", "times faster than or", "found"];
         print_table(&ways_header, &ways);
@@ -220,11 +225,11 @@ impl Crsi {
     }
 
     /// Figure 5: self-joins, by the exact join of the values and by probes in each way.
-    fn joins(&self, indexes: &[(u32, SynopsisIndex)], exact_seconds: f64) -> anyhow::Result<Markup> {
+    fn joins(&self, indexes: &[(u32, KmvIndex)], exact_seconds: f64) -> anyhow::Result<Markup> {
         let mut rows = Vec::new();
         for (size, index) in indexes {
             for threshold in ["0.8", "0.9"] {
-                let (snapshot, query) = (index.snapshot()?, jaccard(threshold, Way::Pivot)?);
+                let (snapshot, query) = (index.snapshot()?, jaccard(threshold, CandidateStrategy::Pivot)?);
                 let begin = Instant::now();
                 let mut pairs = 0u64;
                 snapshot.join(None, &query.condition, None, &Run::default(), |_, _, _| {
@@ -233,13 +238,13 @@ impl Crsi {
                 })?;
                 let ours = begin.elapsed().as_secs_f64();
                 let mut row = vec![size.to_string(), threshold.to_owned(), pairs.to_string(), format!("{ours:.2}")];
-                for &way in Way::ALL {
+                for &strategy in CandidateStrategy::ALL {
                     // All features are probes, or the first of them, from which the whole is estimated; what it takes to begin
                     // is known from one.
                     let records = snapshot.len();
                     let probes = (self.probes as u64).min(records);
                     let taken = |probes: u64| -> anyhow::Result<f64> {
-                        let (begin, query) = (Instant::now(), Query { way, ..query });
+                        let (begin, query) = (Instant::now(), Query { strategy, ..query });
                         let visit = |_: &str, _: &str, _| Ok::<_, twinset_index::Error>(());
                         snapshot.join_first_by_probes(probes, None, &query, &Run::default(), visit)?;
                         Ok(begin.elapsed().as_secs_f64())
@@ -253,7 +258,7 @@ impl Crsi {
         }
         let header = ["k", "t", "pairs", "exact join of values, s", "or", "frontier", "pivot", "optimistic"];
         print_table(&header, &rows);
-        let (by_chebyshev, exactly) = misses(&jaccard("0.8", Way::Optimistic)?.condition, SIZES[0])?;
+        let (by_chebyshev, exactly) = misses(&jaccard("0.8", CandidateStrategy::Optimistic)?.condition, SIZES[0])?;
         let note = format!(
             "Seconds by a query for each feature, on all cores, measured with {} of them. Optimistic misses a pair at 0.8 with probability \
              {exactly:.4} at most ({by_chebyshev:.3} by the paper's inequality). The exact join of the features themselves: {exact_seconds:.2} s.",
@@ -283,10 +288,10 @@ fn synopsis(feature: &Feature, size: u32) -> twinset::Result<SynopsisBuilder> {
 }
 
 /// Makes an index of features in memory. Returns how many seconds that took.
-fn make(features: &[Feature], size: u32, path: &Path) -> anyhow::Result<(SynopsisIndex, f64)> {
+fn make(features: &[Feature], size: u32, path: &Path) -> anyhow::Result<(KmvIndex, f64)> {
     let begin = Instant::now();
     let tokens = TokenOptions { tokens: Some(TokenKind::Items), ..TokenOptions::default() };
-    let mut index = SynopsisIndex::create(path, &Settings::of_synopses(size, tokens, 0))?;
+    let mut index = KmvIndex::create(path, &Settings::kmv(size, tokens, 0))?;
     for batch in features.chunks(BATCH) {
         let entries = batch.par_iter().map(|feature| {
             let synopsis = synopsis(feature, size)?;
@@ -298,8 +303,8 @@ fn make(features: &[Feature], size: u32, path: &Path) -> anyhow::Result<(Synopsi
     Ok((index, begin.elapsed().as_secs_f64()))
 }
 
-fn jaccard(threshold: &str, way: Way) -> anyhow::Result<Query> {
-    Ok(Query { condition: Condition::new(Measure::Jaccard, threshold.parse()?, 0)?, way, size: None })
+fn jaccard(threshold: &str, strategy: CandidateStrategy) -> anyhow::Result<Query> {
+    Ok(Query { condition: Condition::new(Measure::Jaccard, threshold.parse()?, 0)?, strategy, size: None })
 }
 
 /// The milliseconds that each query takes, and how many records all find.

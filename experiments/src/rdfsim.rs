@@ -12,7 +12,7 @@ use twinset::exact::{JoinOptions, join};
 use twinset::tokenize::TokenHasher;
 use twinset::{Run, Threshold, TokenOptions};
 use twinset_index::Settings;
-use twinset_index::labels::{LabelIndex, Labelled, Query};
+use twinset_index::lsh::{LabeledRecord, LshIndex, Query};
 use twinset_io::generate::{Articles, GenerateOptions, Generator};
 use twinset_io::read::Inputs;
 use twinset_io::{Content, Error, Keeping, ReadOptions, for_each_record, load, tokens_for};
@@ -49,7 +49,7 @@ const PAPER: [(&str, [u32; 10]); 2] =
 
 /// The resources, and which of them have near duplicates.
 struct Resources {
-    records: Vec<Labelled>,
+    records: Vec<LabeledRecord>,
     settings: Settings,
 }
 
@@ -91,8 +91,8 @@ impl Rdfsim {
         let (mut costs, mut curves) = (Vec::new(), Vec::new());
         for (name, address) in homes {
             let mut index = match &address {
-                None => LabelIndex::in_memory(&resources.settings)?,
-                Some(address) => LabelIndex::create(address, &resources.settings)?,
+                None => LshIndex::in_memory(&resources.settings)?,
+                Some(address) => LshIndex::create(address, &resources.settings)?,
             };
             let rate = resources.add_to(&mut index)?;
             let stats = index.stats()?;
@@ -224,7 +224,7 @@ impl Rdfsim {
             let tokens = tokens_for(std::slice::from_ref(&inputs), &self.read, &TokenOptions::default())?;
             let resources = Resources::read(&inputs, &self.read, &tokens)?;
             let address = folder.path().join("index").display().to_string();
-            let mut index = LabelIndex::create(&address, &resources.settings)?;
+            let mut index = LshIndex::create(&address, &resources.settings)?;
             let rate = resources.add_to(&mut index)?;
             let stats = index.stats()?;
             let step = resources.records.len().div_ceil(self.queries).max(1);
@@ -247,13 +247,13 @@ impl Rdfsim {
 
 impl Resources {
     fn read(inputs: &Inputs, read: &ReadOptions, tokens: &TokenOptions) -> anyhow::Result<Self> {
-        let settings = Settings::of_labels(LshOptions::default(), tokens.clone(), 0);
+        let settings = Settings::lsh(LshOptions::default(), tokens.clone(), 0);
         let (hasher, labeler) =
             (TokenHasher::new(tokens, settings.seed)?, Labeler::new(settings.labels(), settings.seed)?);
         let mut records = Vec::new();
-        let prepare = |text: &str| Ok(LabelIndex::label(&labeler, String::new(), hasher.hashes(text)?));
+        let prepare = |text: &str| Ok(LshIndex::label(&labeler, String::new(), hasher.hashes(text)?));
         for_each_record(inputs, read, &[], &Run::default(), prepare, 10_000, |batch| {
-            records.extend(batch.into_iter().map(|record| Labelled { id: record.name(), ..record.content }));
+            records.extend(batch.into_iter().map(|record| LabeledRecord { id: record.name(), ..record.content }));
             Ok::<_, Error>(())
         })?;
         Ok(Self { records, settings })
@@ -265,7 +265,7 @@ impl Resources {
     }
 
     /// Adds all; returns how many a second.
-    fn add_to(&self, index: &mut LabelIndex) -> anyhow::Result<f64> {
+    fn add_to(&self, index: &mut LshIndex) -> anyhow::Result<f64> {
         let begin = Instant::now();
         for batch in self.records.chunks(10_000) {
             index.add(batch.to_vec())?;
@@ -274,7 +274,7 @@ impl Resources {
     }
 
     /// Asks all queries; returns the share of near duplicates that were found, and the milliseconds of a query.
-    fn ask(&self, index: &mut LabelIndex, asked: &Asked, probability: f64) -> anyhow::Result<(f64, f64)> {
+    fn ask(&self, index: &mut LshIndex, asked: &Asked, probability: f64) -> anyhow::Result<(f64, f64)> {
         let query = Query { threshold: asked.threshold, probability };
         let (mut found, mut expected) = (0, 0);
         let begin = Instant::now();
@@ -294,7 +294,7 @@ impl Resources {
         let mut near = 0;
         for &(record, _) in queries {
             let own = &self.records[record].hashes;
-            let is_near = |other: &&Labelled| {
+            let is_near = |other: &&LabeledRecord| {
                 let (mut i, mut j, mut common) = (0, 0, 0);
                 while i < own.len() && j < other.hashes.len() {
                     let (a, b) = (own[i], other.hashes[j]);

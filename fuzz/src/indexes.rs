@@ -7,8 +7,8 @@ use serde_json::Map;
 use twinset::estimate::{Condition, Labeler, LshOptions};
 use twinset::{Measure, TokenOptions};
 use twinset_index::Settings;
-use twinset_index::labels::LabelIndex;
-use twinset_index::synopses::{Entry, Query, SynopsisIndex, Way};
+use twinset_index::kmv::{CandidateStrategy, Entry, KmvIndex, Query};
+use twinset_index::lsh::LshIndex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bytes::Bytes;
@@ -36,10 +36,10 @@ pub(crate) fn labels(data: &[u8]) {
         let kept = kept[usize::from(is_file)].get_or_init(|| {
             let folder = scratch::folder_of("made", &[]);
             let path = address(&folder);
-            let settings = Settings::of_labels(LshOptions { trees: 5, bits: 16 }, TokenOptions::default(), 3);
+            let settings = Settings::lsh(LshOptions { trees: 5, bits: 16 }, TokenOptions::default(), 3);
             let labeler = Labeler::new(settings.labels(), settings.seed).expect("the settings are plain");
-            let mut index = LabelIndex::create(&path.display().to_string(), &settings).expect("an index can be made");
-            let records = (0..20).map(|at| LabelIndex::label(&labeler, format!("r{at}"), hashes(at)));
+            let mut index = LshIndex::create(&path.display().to_string(), &settings).expect("an index can be made");
+            let records = (0..20).map(|at| LshIndex::label(&labeler, format!("r{at}"), hashes(at)));
             index.add(records.collect()).expect("records can be added");
             drop(index);
             let (answers, damages) = answers(&folder).expect("a whole index answers");
@@ -63,8 +63,8 @@ pub(crate) fn synopses(data: &[u8]) {
     KEPT.with(|kept| {
         let kept = kept.get_or_init(|| {
             let folder = scratch::folder_of("made", &[]);
-            let settings = Settings::of_synopses(8, TokenOptions::default(), 0);
-            let mut index = SynopsisIndex::create(&folder, &settings).expect("an index can be made").with_threads(1);
+            let settings = Settings::kmv(8, TokenOptions::default(), 0);
+            let mut index = KmvIndex::create(&folder, &settings).expect("an index can be made").with_threads(1);
             for some in [0..12u64, 12..20] {
                 let entry = |at: u64| {
                     let synopsis = index.synopsis_of(&hashes(at)).expect("the size is plain");
@@ -100,9 +100,9 @@ fn hashes(record: u64) -> Vec<u64> {
 type Answers = Result<(String, Vec<String>), twinset_index::Error>;
 
 fn ask_labels(address: &str) -> Answers {
-    let mut index = LabelIndex::open(address)?;
+    let mut index = LshIndex::open(address)?;
     let mut answers = Vec::new();
-    let query = twinset_index::labels::Query { threshold: "0.6".parse()?, probability: 0.9 };
+    let query = twinset_index::lsh::Query { threshold: "0.6".parse()?, probability: 0.9 };
     for record in 0..20 {
         answers.push(format!("{:?}", index.query(&hashes(record), &query)?));
         answers.push(format!("{:?}", index.find(&format!("r{record}"))?));
@@ -120,7 +120,7 @@ fn ask_labels(address: &str) -> Answers {
 }
 
 fn ask_synopses(folder: &Path) -> Answers {
-    let index = SynopsisIndex::open(folder)?;
+    let index = KmvIndex::open(folder)?;
     let damages = index.damages()?;
     if !damages.is_empty() {
         return Ok((String::new(), damages));
@@ -129,8 +129,8 @@ fn ask_synopses(folder: &Path) -> Answers {
     let snapshot = index.snapshot()?;
     let condition = Condition::new(Measure::Jaccard, "0.6".parse()?, 0)?;
     for record in 0..20 {
-        for &way in Way::ALL {
-            let query = Query { condition, way, size: None };
+        for &strategy in CandidateStrategy::ALL {
+            let query = Query { condition, strategy, size: None };
             let hits = snapshot.query(index.synopsis_of(&hashes(record))?.synopsis(), &query)?;
             for hit in hits {
                 answers.push(format!("{:?} {} {}", snapshot.stored(&hit)?, hit.number, hit.similarity));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use tracing_subscriber::EnvFilter;
-use twinset_server::{Imported, News, ServeOptions, import, serve, show_demo};
+use twinset_server::{ImportSummary, News, ServeOptions, import, serve, show_demo};
 
 /// Serves news: articles in, stories out, each to be read once
 #[derive(clap::Args)]
@@ -89,8 +89,8 @@ impl Serve {
     }
 }
 
-fn report(path: &std::path::Path, imported: &Imported) {
-    let Imported { new, replaced, unchanged, ignored, problems, refused, outdated } = imported;
+fn report(path: &std::path::Path, imported: &ImportSummary) {
+    let ImportSummary { new, replaced, unchanged, ignored, problems, refused, outdated } = imported;
     let also = |count: &u64, what: &str| if *count == 0 { String::new() } else { format!(", {count} {what}") };
     eprintln!(
         "{}: {new} new, {replaced} replaced, {unchanged} unchanged, {refused} refused{}{}",

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 
 /// What an addition did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Added {
+pub struct AddCounts {
     /// How many records are new.
     pub new: u64,
     /// How many took the place of others with the same id, or made place for later ones.

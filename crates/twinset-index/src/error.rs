@@ -1,5 +1,7 @@
 //! What can go wrong with an index, each with its remedy.
 
+use std::io;
+
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -13,6 +15,14 @@ pub enum Error {
         /// The path or address, without a password.
         index: String,
         /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The disk is full.
+    #[error("{index}: {reason}")]
+    Full {
+        /// The path or address, without a password.
+        index: String,
+        /// What was not written, and what to do.
         reason: String,
     },
     /// Its files, or its tables, are damaged, or of another version.
@@ -36,6 +46,16 @@ pub enum Error {
 impl Error {
     pub(crate) fn index(index: &str, reason: impl std::fmt::Display) -> Self {
         Self::Index { index: index.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn full(index: &str, reason: impl std::fmt::Display) -> Self {
+        Self::Full { index: index.to_owned(), reason: reason.to_string() }
+    }
+
+    /// A file or folder could not be written.
+    pub(crate) fn io(index: &str, error: &io::Error, reason: impl std::fmt::Display) -> Self {
+        let variant = if error.kind() == io::ErrorKind::StorageFull { Self::full } else { Self::index };
+        variant(index, reason.to_string())
     }
 
     pub(crate) fn damaged(index: &str, reason: impl std::fmt::Display, remedy: &str) -> Self {

@@ -13,7 +13,7 @@ const UNFINISHED: (&str, &str) = (".twinset-", ".partial");
 pub(crate) fn make(folder: &Path, file: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let name = folder.display().to_string();
     let failed = |error: io::Error| {
-        Error::index(&name, format!("it cannot be made: {error}; make room, or choose another place"))
+        Error::io(&name, &error, format!("it cannot be made: {error}; make room, or choose another place"))
     };
     if folder.is_file() {
         return Err(Error::index(&name, "this is a file; name a folder"));

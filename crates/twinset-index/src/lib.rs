@@ -1,7 +1,7 @@
-//! Indexes that are kept: records are added, replaced and removed while others ask.
+//! Indexes on disk: records are added, replaced and removed while others query.
 //!
-//! [`labels`] finds near duplicates of a record with a probability that each query chooses. Such an index lies in a home: a file,
-//! a folder, or a database. [`synopses`] estimates any measure of sets at any threshold, from little room in a folder.
+//! [`lsh`] finds the near duplicates of a record with a probability that each query chooses. Its labels are in a folder (SQLite), in
+//! PostgreSQL, in MariaDB, or in main memory. [`kmv`] estimates any measure at any threshold from small synopses in a folder (tantivy).
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -9,10 +9,10 @@
 mod change;
 mod error;
 mod folder;
-pub mod labels;
+pub mod kmv;
+pub mod lsh;
 mod settings;
-pub mod synopses;
 
-pub use change::Added;
+pub use change::AddCounts;
 pub use error::{Error, Result};
 pub use settings::{Content, Kind, Settings};

@@ -50,13 +50,13 @@ const CHECKSUM: &str = "checksum";
 
 impl Settings {
     /// For an index of labels that is made now.
-    pub fn of_labels(labels: LshOptions, tokens: TokenOptions, seed: u64) -> Self {
-        Self { version: VERSION, kind: Kind::Labels, tokens, labels: Some(labels), size: None, seed, content: None }
+    pub fn lsh(labels: LshOptions, tokens: TokenOptions, seed: u64) -> Self {
+        Self { version: VERSION, kind: Kind::Lsh, tokens, labels: Some(labels), size: None, seed, content: None }
     }
 
     /// For an index of synopses with this k that is made now.
-    pub fn of_synopses(size: u32, tokens: TokenOptions, seed: u64) -> Self {
-        Self { version: VERSION, kind: Kind::Synopses, tokens, labels: None, size: Some(size), seed, content: None }
+    pub fn kmv(size: u32, tokens: TokenOptions, seed: u64) -> Self {
+        Self { version: VERSION, kind: Kind::Kmv, tokens, labels: None, size: Some(size), seed, content: None }
     }
 
     /// How sets are labelled.
@@ -154,12 +154,13 @@ impl Settings {
     strum::VariantArray,
 )]
 #[strum(parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
-#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// LSH labels in trees.
     #[strum(to_string = "lsh", serialize = "labels")]
-    Labels,
+    #[serde(rename = "labels")]
+    Lsh,
     /// KMV synopses in an inverted index.
     #[strum(to_string = "kmv", serialize = "synopses")]
-    Synopses,
+    #[serde(rename = "synopses")]
+    Kmv,
 }

@@ -1,5 +1,5 @@
 //! Indexes, as their users call them: one program of tests, so that it is linked once.
 
-mod homes;
+mod backends;
+mod kmv;
 mod promise;
-mod synopses;

@@ -5,18 +5,18 @@ use rand_chacha::ChaCha8Rng;
 use twinset::TokenOptions;
 use twinset::estimate::{Labeler, LshOptions};
 use twinset_index::Settings;
-use twinset_index::labels::{LabelIndex, Query};
+use twinset_index::lsh::{LshIndex, Query};
 
 const QUERIES: usize = 1000;
 
 #[test]
 fn every_promise_is_kept_for_pairs_right_on_the_threshold() {
-    let settings = Settings::of_labels(LshOptions::default(), TokenOptions::default(), 0);
+    let settings = Settings::lsh(LshOptions::default(), TokenOptions::default(), 0);
     let labeler = Labeler::new(settings.labels(), settings.seed).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let (mut found_in_all, mut promised_in_all) = (0.0, 0.0);
     for (threshold, common) in [("0.5", 20), ("0.6", 24), ("0.7", 28), ("0.8", 32), ("0.9", 36)] {
-        let mut index = LabelIndex::in_memory(&settings).unwrap();
+        let mut index = LshIndex::in_memory(&settings).unwrap();
         let mut queries = Vec::new();
         let mut records = Vec::new();
         for number in 0..QUERIES {
@@ -27,7 +27,7 @@ fn every_promise_is_kept_for_pairs_right_on_the_threshold() {
             query.sort_unstable();
             other.sort_unstable();
             queries.push(query);
-            records.push(LabelIndex::label(&labeler, number.to_string(), other));
+            records.push(LshIndex::label(&labeler, number.to_string(), other));
         }
         index.add(records).unwrap();
         for probability in [0.5, 0.8, 0.9, 0.95, 0.98] {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::relation::{Relation, RelationKind};
-use crate::source::{quoted, quoted_table};
+use crate::sources::{quoted, quoted_table};
 use crate::table::Table;
 use crate::{Feature, Profile};
 

@@ -1,13 +1,14 @@
 //! What is sought, and how sources are read.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use twinset::{Threshold, TokenKind, TokenOptions};
 use twinset_io::{Format, Limits, ReadOptions};
 
-use crate::source::Choice;
-use crate::value::Normalize;
+use crate::sources::SourceOptions;
 use crate::{Error, Result};
 
 /// How tables and documents become features, and which relations are listed.
@@ -87,6 +88,45 @@ pub struct ProfileOptions {
     pub tokens: TokenOptions,
 }
 
+/// What else is done to values before they are compared, or less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Normalize {
+    /// Case makes no difference.
+    Case,
+    /// Leading zeros make no difference.
+    Zeros,
+    /// White space at the ends makes no difference, and within a value all of it is one space.
+    Space,
+    /// Numbers, dates and booleans that are written differently are different.
+    None,
+}
+
+impl FromStr for Normalize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "case" => Ok(Self::Case),
+            "zeros" => Ok(Self::Zeros),
+            "space" => Ok(Self::Space),
+            "none" => Ok(Self::None),
+            _ => Err(format!("`{text}` cannot be normalised: case, zeros, space or none")),
+        }
+    }
+}
+
+impl fmt::Display for Normalize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Case => "case",
+            Self::Zeros => "zeros",
+            Self::Space => "space",
+            Self::None => "none",
+        })
+    }
+}
+
 /// A share that is written here.
 fn share(text: &str) -> Threshold {
     text.parse().expect("a decimal is a threshold")
@@ -160,8 +200,8 @@ impl ProfileOptions {
         }
     }
 
-    pub(crate) fn choice(&self) -> Choice {
-        Choice {
+    pub(crate) fn source_options(&self) -> SourceOptions {
+        SourceOptions {
             schemas: self.schema.clone(),
             tables: self.table.clone(),
             views: self.views,

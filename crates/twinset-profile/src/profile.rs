@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use twinset::estimate::Intervals;
 use twinset::{Measure, Run};
 
-use crate::check::{Checker, Question};
-use crate::equal::Groups;
-use crate::feature::Feature;
-use crate::held::Key;
+use crate::cache::ProfileCache;
+use crate::features::Feature;
+use crate::features::encoder::ValueEncoder;
+use crate::features::scan::scan_table;
 use crate::inclusion;
-use crate::kept::Kept;
+use crate::inclusion::check::{Checker, Question};
+use crate::inclusion::collector::Key;
+use crate::inclusion::groups::Groups;
 use crate::keys::{Scorer, factor};
-use crate::look::first_look;
-use crate::making::Making;
 use crate::relation::{Relation, RelationKind};
 use crate::similar::similar;
-use crate::source::{self, Choice, Counts, Problem, Source};
+use crate::sources::{self, Counts, Problem, Source, SourceOptions};
 use crate::table::Table;
 use crate::{Error, ProfileOptions, Result};
 
@@ -35,53 +35,63 @@ pub struct Profile {
     pub problems: Vec<Problem>,
     /// How many tables were not read, as they have not changed.
     pub unchanged: usize,
-    /// What the second look found.
+    /// What the second pass found.
     pub(crate) answers: Vec<(Question, Counts)>,
 }
 
 /// Reads sources, and finds what their features have in common. Tables that have not changed since they were saved are not read again.
-pub fn profile(sources: &[String], options: &ProfileOptions, kept: Option<&Kept>, run: &Run) -> Result<Profile> {
+pub fn profile(
+    sources: &[String],
+    options: &ProfileOptions,
+    cache: Option<&ProfileCache>,
+    run: &Run,
+) -> Result<Profile> {
     options.check()?;
-    run.install(|| profile_here(sources, options, kept, run))?
+    run.install(|| profile_here(sources, options, cache, run))?
 }
 
-fn profile_here(addresses: &[String], options: &ProfileOptions, saved: Option<&Kept>, run: &Run) -> Result<Profile> {
-    let choice = Choice { needs_state: saved.is_some(), ..options.choice() };
-    let mut sources = source::open_all(addresses, &choice)?;
-    let making = Making::new(options)?;
+fn profile_here(
+    addresses: &[String],
+    options: &ProfileOptions,
+    cache: Option<&ProfileCache>,
+    run: &Run,
+) -> Result<Profile> {
+    let source_options = SourceOptions { needs_state: cache.is_some(), ..options.source_options() };
+    let mut sources = sources::open_all(addresses, &source_options)?;
+    let encoder = ValueEncoder::new(options)?;
     let mut profile =
         Profile { sources: sources.iter().map(|source| source.name().to_owned()).collect(), ..Profile::default() };
-    let (is_kept, unread) = profile.look(&mut sources, &making, options, saved, run)?;
+    let (is_cached, unread) = profile.scan(&mut sources, &encoder, options, cache, run)?;
     profile.name_features(&sources);
     let known = |question: &Question| {
-        let is_known = question.left.iter().chain(&question.right).all(|&feature| is_kept[feature]);
-        let saved = saved.filter(|_| is_known)?;
+        let is_known = question.left.iter().chain(&question.right).all(|&feature| is_cached[feature]);
+        let cache = cache.filter(|_| is_known)?;
         let identities = (profile.identity(&question.left), profile.identity(&question.right));
         // The orphans of a key are known only if it was listed, or declared then; blank ones only if it was declared.
         let has_orphans =
             |counts: &&Counts| (counts.common == counts.left || !counts.orphans.is_empty()) && counts.blanks.is_some();
-        saved.answers.get(&identities).filter(|counts| !question.is_declared || has_orphans(counts)).cloned()
+        cache.answers.get(&identities).filter(|counts| !question.is_declared || has_orphans(counts)).cloned()
     };
     let (declared, problems) = profile.declared_keys(&unread, options);
     let questions = profile.questions(declared, options);
     let known: Vec<Option<Counts>> = questions.iter().map(known).collect();
     profile.problems.extend(problems);
-    profile.relate(&mut sources, questions, known, &making, options, run)?;
+    profile.relate(&mut sources, questions, known, &encoder, options, run)?;
     Ok(profile)
 }
 
 impl Profile {
     /// Reads all tables once, unless they have not changed since they were saved. Tells for each feature whether it was, and which tables
     /// could not be read.
-    fn look(
+    fn scan(
         &mut self,
         sources: &mut [Box<dyn Source>],
-        making: &Making,
+        encoder: &ValueEncoder,
         options: &ProfileOptions,
-        saved: Option<&Kept>,
+        cache: Option<&ProfileCache>,
         run: &Run,
     ) -> Result<(Vec<bool>, Vec<Table>)> {
-        let (mut is_kept, mut unread) = (Vec::new(), Vec::new());
+        let (mut is_cached, mut unread) = (Vec::new(), Vec::new());
         let mut tables = Vec::new();
         for (number, source) in sources.iter_mut().enumerate() {
             let (of_source, problems) = source.tables(run)?;
@@ -101,14 +111,14 @@ impl Profile {
         for mut table in tables {
             run.check()?;
             let source = &mut sources[table.source];
-            let known = saved.and_then(|saved| saved.unchanged(source.name(), &table));
-            let was_kept = known.is_some();
+            let known = cache.and_then(|cache| cache.unchanged(source.name(), &table));
+            let was_cached = known.is_some();
             let looked = match known {
                 Some((known, features)) => {
                     table.rows = known.rows;
                     Ok((features.to_vec(), Vec::new()))
                 }
-                None => first_look(source.as_mut(), &mut table, making, &options.text_columns, run),
+                None => scan_table(source.as_mut(), &mut table, encoder, &options.text_columns, run),
             };
             match looked {
                 Ok((features, problems)) => {
@@ -117,8 +127,8 @@ impl Profile {
                         // So that the next run reads it again, and reports them again.
                         table.state.clear();
                     }
-                    is_kept.extend(features.iter().map(|_| was_kept));
-                    self.unchanged += usize::from(was_kept);
+                    is_cached.extend(features.iter().map(|_| was_cached));
+                    self.unchanged += usize::from(was_cached);
                     self.features.extend(features.into_iter().map(|feature| Feature { table: place, ..feature }));
                     self.tables.push(table);
                     self.problems.extend(problems);
@@ -131,7 +141,7 @@ impl Profile {
                 }
             }
         }
-        Ok((is_kept, unread))
+        Ok((is_cached, unread))
     }
 
     /// The names of the features of a key.
@@ -305,7 +315,7 @@ impl Profile {
         sources: &mut [Box<dyn Source>],
         questions: Vec<Question>,
         mut answers: Vec<Option<Counts>>,
-        making: &Making,
+        encoder: &ValueEncoder,
         options: &ProfileOptions,
         run: &Run,
     ) -> Result<()> {
@@ -318,7 +328,7 @@ impl Profile {
                 sources,
                 tables: &self.tables,
                 features: &self.features,
-                making,
+                encoder,
                 run,
                 share: options.containment.as_f64(),
                 problems: Vec::new(),

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::orphans::Orphans;
-use crate::source::Counts;
+use crate::inclusion::orphans::Orphans;
+use crate::sources::Counts;
 
 /// What two features, or two pairs of them, have to do with each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct Relation {
     pub containment: f64,
     /// Which share of the right one's different values the left one has.
     pub coverage: f64,
-    /// Whether the data was looked at a second time, so that containment is exact.
+    /// Whether the data was read a second time, so that containment is exact.
     pub checked: bool,
     /// Whether the database declares it.
     pub declared: bool,

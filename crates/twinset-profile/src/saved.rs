@@ -11,12 +11,12 @@ use twinset::estimate::SynopsisBuilder;
 use twinset::tokenize::Repeats;
 use twinset::{TokenKind, TokenOptions};
 use twinset_index::Settings;
-use twinset_index::synopses::{Entry, SynopsisIndex};
+use twinset_index::kmv::{Entry, KmvIndex};
 
-use crate::feature::Feature;
-use crate::kept::Kept;
+use crate::cache::ProfileCache;
+use crate::features::Feature;
 use crate::relation::{Relation, RelationKind};
-use crate::source::Counts;
+use crate::sources::Counts;
 use crate::table::Table;
 use crate::{Error, Profile, ProfileOptions, Result};
 
@@ -38,7 +38,7 @@ struct Record {
     described: Option<Table>,
     /// How values became what is compared.
     values: Value,
-    /// What the second look found: the identities of what was compared, and the numbers of their values.
+    /// What the second pass found: the identities of what was compared, and the numbers of their values.
     answers: Vec<Answer>,
     relations: Vec<NamedRelation>,
 }
@@ -88,11 +88,11 @@ impl Change {
     }
 }
 
-/// A profile as it was kept.
+/// A profile that an earlier run saved.
 pub struct SavedProfile {
-    index: SynopsisIndex,
+    index: KmvIndex,
     values: Option<Value>,
-    kept: Kept,
+    cache: ProfileCache,
     relations: Vec<NamedRelation>,
     ids: BTreeSet<String>,
 }
@@ -110,16 +110,16 @@ impl ProfileOptions {
     fn settings(&self) -> Settings {
         let tokens =
             TokenOptions { tokens: Some(TokenKind::Lines), repeats: Repeats::Ignore, ..TokenOptions::default() };
-        Settings::of_synopses(self.size, tokens, self.seed)
+        Settings::kmv(self.size, tokens, self.seed)
     }
 }
 
 impl SavedProfile {
-    /// Opens what was kept, or makes a place for it.
+    /// Opens a saved profile, or creates an empty one.
     pub fn open_or_create(path: &Path, options: &ProfileOptions) -> Result<Self> {
         let is_new = !path.exists() || path.read_dir().is_ok_and(|mut files| files.next().is_none());
         if is_new {
-            return Self::load(SynopsisIndex::create(path, &options.settings())?);
+            return Self::load(KmvIndex::create(path, &options.settings())?);
         }
         let saved = Self::open(path)?;
         let name = saved.index.name();
@@ -137,16 +137,16 @@ impl SavedProfile {
         Ok(saved)
     }
 
-    /// Opens what was kept.
+    /// Opens a saved profile.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::load(SynopsisIndex::open(path)?)
+        Self::load(KmvIndex::open(path)?)
     }
 
-    fn load(index: SynopsisIndex) -> Result<Self> {
+    fn load(index: KmvIndex) -> Result<Self> {
         let snapshot = index.snapshot()?;
         let name = index.name().to_owned();
         let mut saved =
-            Self { index, values: None, kept: Kept::default(), relations: Vec::new(), ids: BTreeSet::new() };
+            Self { index, values: None, cache: ProfileCache::default(), relations: Vec::new(), ids: BTreeSet::new() };
         let size = saved.index.settings().size();
         snapshot.for_each_stored(|id, extra, synopsis| -> Result<()> {
             let foreign = |_| {
@@ -158,7 +158,7 @@ impl SavedProfile {
             let text = extra.get(PROFILE).and_then(Value::as_str).unwrap_or_default();
             let record: Record = serde_json::from_str(text).map_err(foreign)?;
             let (schema, table) = record.table;
-            let place = saved.kept.tables.entry((record.source, schema, table)).or_default();
+            let place = saved.cache.tables.entry((record.source, schema, table)).or_default();
             if let Some(described) = record.described {
                 place.0 = described;
             }
@@ -168,14 +168,14 @@ impl SavedProfile {
                 size,
                 ..record.feature
             };
-            saved.kept.answers.extend(record.answers);
+            saved.cache.answers.extend(record.answers);
             place.1.push(feature);
             saved.relations.extend(record.relations);
             saved.values = Some(record.values);
             saved.ids.insert(id.to_owned());
             Ok(())
         })?;
-        for (_, features) in saved.kept.tables.values_mut() {
+        for (_, features) in saved.cache.tables.values_mut() {
             features.sort_by_key(|feature| feature.position);
         }
         Ok(saved)
@@ -183,7 +183,7 @@ impl SavedProfile {
 
     /// All features.
     pub(crate) fn features(&self) -> impl Iterator<Item = &Feature> {
-        self.kept.tables.values().flat_map(|(_, features)| features)
+        self.cache.tables.values().flat_map(|(_, features)| features)
     }
 
     /// The options that decide which values a feature has.
@@ -205,13 +205,13 @@ impl SavedProfile {
     }
 
     /// The index that it is.
-    pub fn index(&self) -> &SynopsisIndex {
+    pub fn index(&self) -> &KmvIndex {
         &self.index
     }
 
-    /// What it tells about tables that have not changed.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
+    /// Its results, for tables that have not changed.
+    pub fn cache(&self) -> &ProfileCache {
+        &self.cache
     }
 
     /// What has changed since.
@@ -241,7 +241,7 @@ impl SavedProfile {
         changes
     }
 
-    /// Takes the place of what was kept with what is known now.
+    /// Replaces what was saved by the results of this run.
     pub fn save(&mut self, profile: &Profile, options: &ProfileOptions) -> Result<()> {
         let mut entries = Vec::new();
         let mut answers: HashMap<usize, Vec<Answer>> = HashMap::new();

@@ -6,15 +6,15 @@ use twinset::estimate::{Intervals, Synopses};
 use twinset::exact::{Input, JoinOptions};
 use twinset::{Measure, Run};
 
-use crate::check::Question;
-use crate::equal::Groups;
-use crate::feature::Feature;
-use crate::held::Key;
+use crate::features::Feature;
+use crate::inclusion::check::Question;
+use crate::inclusion::collector::Key;
+use crate::inclusion::groups::Groups;
 use crate::relation::{Relation, RelationKind};
-use crate::source::Counts;
+use crate::sources::Counts;
 use crate::{ProfileOptions, Result};
 
-/// For each feature the most similar others, by their synopses; exact where the second look has counted both.
+/// For each feature the most similar others, by their synopses; exact where the second pass has counted both.
 pub(crate) fn similar(
     features: &[Feature],
     groups: &Groups,

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use testbed::Server;
 use twinset::Run;
 use twinset::estimate::{Synopsis, SynopsisBuilder};
-use twinset_index::synopses::{Entry, SynopsisIndex};
+use twinset_index::kmv::{Entry, KmvIndex};
 use twinset_io::Limits;
 use twinset_profile::{Export, Profile, ProfileOptions, Relation, RelationKind, SavedProfile, profile};
 
@@ -198,7 +198,7 @@ fn check_saved(source: &str, mut execute: impl FnMut(&str)) {
         ProfileOptions { table: vec!["parents".to_owned(), "children".to_owned()], ..ProfileOptions::default() };
     let again = || {
         let mut saved = SavedProfile::open_or_create(folder.path(), &options).unwrap();
-        let found = profile(&[source.to_owned()], &options, Some(saved.kept()), &Run::default()).unwrap();
+        let found = profile(&[source.to_owned()], &options, Some(saved.cache()), &Run::default()).unwrap();
         saved.save(&found, &options).unwrap();
         let refers = |relation: &&Relation| {
             relation.kind == RelationKind::ForeignKey
@@ -226,7 +226,7 @@ fn check_saved(source: &str, mut execute: impl FnMut(&str)) {
     assert_eq!(again().0, one);
     assert_eq!(again().0, 2);
     // What an older version saved says nothing of the values.
-    let mut index = SynopsisIndex::open(folder.path()).unwrap();
+    let mut index = KmvIndex::open(folder.path()).unwrap();
     let mut entries = Vec::new();
     let mut states = 0;
     let stored = |id: &str, extra: &Map<String, Value>, synopsis: Synopsis<'_>| -> twinset_index::Result<()> {
@@ -318,10 +318,10 @@ fn check_declared(source: &str) {
         let folder = TempDir::new().unwrap();
         let mut saved = SavedProfile::open_or_create(folder.path(), &options).unwrap();
         saved
-            .save(&profile(&[source.to_owned()], &options, Some(saved.kept()), &Run::default()).unwrap(), &options)
+            .save(&profile(&[source.to_owned()], &options, Some(saved.cache()), &Run::default()).unwrap(), &options)
             .unwrap();
         let saved = SavedProfile::open(folder.path()).unwrap();
-        let again = profile(&[source.to_owned()], &options, Some(saved.kept()), &Run::default()).unwrap();
+        let again = profile(&[source.to_owned()], &options, Some(saved.cache()), &Run::default()).unwrap();
         assert_eq!((again.unchanged, told(&again)), (table.len(), told(&found)));
         // As the user says, they stand for no value, or for one as everywhere.
         for (null, empty_values) in [(vec![String::new(), " ".to_owned()], false), (Vec::new(), true)] {

@@ -41,9 +41,9 @@ pub struct Submission {
 
 /// How an article came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way<'a> {
+pub(crate) enum Origin<'a> {
     /// It was posted or imported.
-    Given,
+    Direct,
     /// It is an entry of the feed at this address, and may be a teaser.
     Feed(&'a str),
 }

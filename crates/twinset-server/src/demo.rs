@@ -1,6 +1,6 @@
 //! A sample collection of the project's own: a dozen invented stories, as several outlets would tell them.
 
-use crate::article::{Moment, Submission, Way};
+use crate::article::{Moment, Origin, Submission};
 use crate::news::News;
 use crate::{Error, Result};
 
@@ -18,7 +18,7 @@ pub fn show_demo(news: &News) -> Result<u64> {
         article.published = Some(Moment(time.0 + later).iso());
     }
     let count = articles.len() as u64;
-    for result in news.submit_all(articles, Way::Given)? {
+    for result in news.submit_all(articles, Origin::Direct)? {
         result?;
     }
     Ok(count)

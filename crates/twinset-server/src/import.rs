@@ -7,18 +7,18 @@ use twinset_io::read::{decoded_page, open_bytes, open_text};
 use twinset_io::{Limits, inner_ending};
 use url::Url;
 
-use crate::article::{Submission, Way};
-use crate::entries;
-use crate::imported::Imported;
+use crate::article::{Origin, Submission};
+use crate::feeds::entries;
 use crate::news::News;
+use crate::summary::ImportSummary;
 use crate::{Error, Result};
 
 /// So many articles are handed on at a time.
 const TOGETHER: usize = 400;
 
 /// Takes in a file, or all files of a folder that can be understood. Tells after each batch how many were taken in.
-pub fn import(news: &News, path: &Path, mut progress: impl FnMut(u64)) -> Result<Imported> {
-    let mut imported = Imported::default();
+pub fn import(news: &News, path: &Path, mut progress: impl FnMut(u64)) -> Result<ImportSummary> {
+    let mut imported = ImportSummary::default();
     let files = files(path)?;
     for file in &files {
         let place = file.display().to_string();
@@ -47,7 +47,7 @@ pub fn import(news: &News, path: &Path, mut progress: impl FnMut(u64)) -> Result
             }),
         };
         match submission {
-            Ok(submission) => imported.take(news, vec![(place, submission)], Way::Given, &mut progress)?,
+            Ok(submission) => imported.take(news, vec![(place, submission)], Origin::Direct, &mut progress)?,
             Err(reason) => imported.refuse(1, format!("{place}: {reason}")),
         }
     }
@@ -62,7 +62,7 @@ pub(crate) fn address(file: &Path) -> Result<String, String> {
     Url::from_file_path(&whole).map(String::from).map_err(|()| "its path is no address".to_owned())
 }
 
-fn lines(news: &News, file: &Path, imported: &mut Imported, progress: &mut impl FnMut(u64)) -> Result<()> {
+fn lines(news: &News, file: &Path, imported: &mut ImportSummary, progress: &mut impl FnMut(u64)) -> Result<()> {
     let mut reader = BufReader::new(opened(open_text(file, news.limits()))?);
     let largest = news.limits().record;
     let (mut batch, mut line, mut number) = (Vec::new(), Vec::new(), 0u64);
@@ -82,7 +82,7 @@ fn lines(news: &News, file: &Path, imported: &mut Imported, progress: &mut impl 
             }
         }
         if batch.len() >= TOGETHER || length == 0 {
-            imported.take(news, std::mem::take(&mut batch), Way::Given, progress)?;
+            imported.take(news, std::mem::take(&mut batch), Origin::Direct, progress)?;
         }
         if length == 0 {
             return Ok(());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use twinset_io::Limits;
 
-use crate::compared::Compare;
+use crate::terms::Compare;
 
 /// What the service keeps, where it listens, and what it lets in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -12,13 +12,13 @@ use tokio::runtime::Runtime;
 use twinset_io::Limits;
 
 use crate::article::Submission;
-use crate::entries;
-use crate::extract::markup;
 use crate::feeds::Feeds;
-use crate::fetch::Reach;
+use crate::feeds::entries;
+use crate::feeds::fetch::Network;
+use crate::feeds::opml;
 use crate::http::{Keys, Service};
+use crate::ingest::extract::markup;
 use crate::news::News;
-use crate::opml;
 use crate::{Error, Result};
 
 /// The articles of a feed, and what it calls itself.
@@ -52,7 +52,7 @@ impl Wire {
     pub fn new(news: Arc<News>, key_file: Option<&Path>) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Error::storage("the service", error))?;
-        let feeds = Arc::new(Feeds::new(news.clone(), 15, Reach::Nobody)?);
+        let feeds = Arc::new(Feeds::new(news.clone(), 15, Network::Nobody)?);
         let most = news.limits().sessions as usize;
         let keys = key_file.map(|path| Keys::read(path, most)).transpose()?;
         Ok(Self { runtime, router: Service::new(news, feeds, keys).router() })

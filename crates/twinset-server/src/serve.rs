@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
-use crate::entries;
+use crate::feeds::entries;
+use crate::feeds::fetch::Network;
+use crate::feeds::opml;
 use crate::feeds::{self, Feeds};
-use crate::fetch::Reach;
 use crate::http::{self, Keys, Service};
 use crate::import;
 use crate::news::News;
-use crate::opml;
 use crate::options::ServeOptions;
 use crate::{Error, Result};
 
@@ -36,7 +36,7 @@ pub fn serve(
         return Err(Error::Usage(reason));
     }
     let news = Arc::new(news);
-    let reach = if options.allow_private { Reach::All } else { Reach::Public };
+    let reach = if options.allow_private { Network::All } else { Network::Public };
     let feeds = Arc::new(Feeds::new(news.clone(), options.poll_minutes, reach)?);
     for feed in &options.feed {
         add_feed(&news, &feeds, feed)?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use twinset_io::Limits;
-use twinset_server::{Asked, Error, Imported, News, Search, ServeOptions, Submission, TextQuery, import};
+use twinset_server::{Error, ImportSummary, News, Search, ServeOptions, StoryQuery, Submission, TextQuery, import};
 
 /// A service with other limits, in a folder of its own.
 struct Limited {
@@ -39,11 +39,11 @@ impl Limited {
 
     fn search(&self, words: &str) -> Result<twinset_server::Found, String> {
         let text = TextQuery { words: words.to_owned(), ..TextQuery::default() };
-        let search = Search { text, asked: Asked::kept(), count: 1000, ..Search::default() };
+        let search = Search { text, asked: StoryQuery::of_links(), count: 1000, ..Search::default() };
         self.news.search(&search).map_err(|error| error.to_string())
     }
 
-    fn import(&self, name: &str, content: &[u8]) -> Imported {
+    fn import(&self, name: &str, content: &[u8]) -> ImportSummary {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
         import(&self.news, &path, |_| {}).unwrap()
@@ -186,8 +186,8 @@ fn articles_of_a_story_and_similar_ones() {
     let limited = Limited::to(&["story=4", "similar=3"]);
     let ids = copies(&limited, 4);
     let shown = || {
-        let story = limited.news.story(ids[0], Asked::kept()).unwrap();
-        (story.articles.len(), limited.news.similar_to(ids[0], Asked::kept()).unwrap().len())
+        let story = limited.news.story(ids[0], StoryQuery::of_links()).unwrap();
+        (story.articles.len(), limited.news.similar_to(ids[0], StoryQuery::of_links()).unwrap().len())
     };
     assert_eq!(shown(), (4, 3));
     copies(&limited, 6);
@@ -222,7 +222,7 @@ fn time_of_a_search() {
     let limited = Limited { news, folder };
     copies(&limited, 1);
     assert!(limited.search("ferry").unwrap_err().contains("this search takes too long"));
-    assert!(limited.news.story(1, Asked::kept()).unwrap_err().to_string().contains("takes too long"));
+    assert!(limited.news.story(1, StoryQuery::of_links()).unwrap_err().to_string().contains("takes too long"));
 }
 
 #[test]

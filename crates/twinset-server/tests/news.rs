@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use twinset_server::{
-    Asked, Error, Found, News, Outcome, Search, ServeOptions, Submission, TextQuery, back_up, import, show_demo,
+    Error, Found, News, Outcome, Search, ServeOptions, StoryQuery, Submission, TextQuery, back_up, import, show_demo,
 };
 
 const STORY: &str = "A ferry with ninety passengers ran aground near the old lighthouse on Sunday morning. The coastguard brought \
     everyone ashore within two hours, and two people were treated for bruises. The captain told investigators that the steering \
     had failed without warning. Services on the route are suspended until the vessel has been inspected by the authority.";
-const OTHER: &str = "The town library reopens next week after a renovation that took three years. Its reading room has been given \
+const OTHER: &str = "The town library reopens next week after a renovation that took three years. Its snapshot room has been given \
     a glass roof, and a collection of maps can be seen for the first time. Entrance is free during the first month, and schools \
     are invited to book a visit. The council paid for most of the work from a legacy left by a retired printer.";
 
@@ -33,7 +33,7 @@ fn add(news: &News, url: &str, title: &str, text: &str) -> i64 {
     news.submit(submission(&format!("https://{url}"), title, text)).unwrap().id
 }
 
-fn find(news: &News, words: &str, asked: Asked) -> Found {
+fn find(news: &News, words: &str, asked: StoryQuery) -> Found {
     let text = TextQuery { words: words.to_owned(), ..TextQuery::default() };
     news.search(&Search { text, asked, count: 50, ..Search::default() }).unwrap()
 }
@@ -44,7 +44,7 @@ fn stories(news: &News, words: &str) -> Vec<Vec<i64>> {
 }
 
 fn stories_at(news: &News, words: &str, min_sim: Option<&str>) -> Vec<Vec<i64>> {
-    let asked = Asked::new(min_sim.map(|text| text.parse().unwrap()), None).unwrap();
+    let asked = StoryQuery::new(min_sim.map(|text| text.parse().unwrap()), None).unwrap();
     let found = find(news, words, asked);
     let ids = |story: &twinset_server::Story| {
         let mut ids: Vec<i64> = story.articles.iter().map(|article| article.id).collect();
@@ -225,13 +225,13 @@ fn a_story_that_was_read_stays_read_when_another_copy_comes() {
     let folder = TempDir::new().unwrap();
     let news = open(folder.path());
     let one = add(&news, "a.example/1", "Ferry aground", STORY);
-    assert_eq!(news.mark(one, true, Asked::kept()).unwrap(), 1);
+    assert_eq!(news.mark(one, true, StoryQuery::of_links()).unwrap(), 1);
     add(&news, "b.example/1", "Ferry", &edited(STORY));
-    let found = find(&news, "", Asked::kept());
+    let found = find(&news, "", StoryQuery::of_links());
     assert_eq!(found.stories.len(), 1);
     assert!(found.stories[0].is_read);
-    assert_eq!(news.mark(one, false, Asked::kept()).unwrap(), 2);
-    assert!(!find(&news, "", Asked::kept()).stories[0].is_read);
+    assert_eq!(news.mark(one, false, StoryQuery::of_links()).unwrap(), 2);
+    assert!(!find(&news, "", StoryQuery::of_links()).stories[0].is_read);
 }
 
 /// News: the same words as before, and so many others.
@@ -245,7 +245,7 @@ fn news_in_a_story_that_was_read_makes_it_unread() {
     let folder = TempDir::new().unwrap();
     let mut news = open(folder.path());
     let is_read = |news: &News| {
-        let found = find(news, "lighthouse", Asked::kept());
+        let found = find(news, "lighthouse", StoryQuery::of_links());
         assert_eq!(found.stories.len(), 1);
         let search = Search { unread: true, count: 50, ..Search::default() };
         let is_left_out = news.search(&search).unwrap().stories.is_empty();
@@ -257,7 +257,7 @@ fn news_in_a_story_that_was_read_makes_it_unread() {
         open(folder.path())
     };
     let one = add(&news, "a.example/1", "Ferry aground", STORY);
-    news.mark(one, true, Asked::kept()).unwrap();
+    news.mark(one, true, StoryQuery::of_links()).unwrap();
     let copy = add(&news, "b.example/1", "Ferry", &edited(STORY));
     assert!(is_read(&news));
     // 57 terms and 15 others: alike by 0.79, which is enough for a story, and too little for a copy.
@@ -266,7 +266,7 @@ fn news_in_a_story_that_was_read_makes_it_unread() {
     assert!(!is_read(&news));
     news = reopened(news);
     assert!(!is_read(&news));
-    assert_eq!(news.mark(copy, true, Asked::kept()).unwrap(), 3);
+    assert_eq!(news.mark(copy, true, StoryQuery::of_links()).unwrap(), 3);
     assert!(is_read(&news));
     // A copy of the news has none.
     add(&news, "d.example/1", "Ferry aground", &updated(STORY, 16));
@@ -278,7 +278,7 @@ fn news_in_a_story_that_was_read_makes_it_unread() {
     };
     add(&news, "c.example/1", "Ferry aground", &other(0));
     assert!(!is_read(&news));
-    news.mark(one, true, Asked::kept()).unwrap();
+    news.mark(one, true, StoryQuery::of_links()).unwrap();
     // or little by little, each time less than would make it something else.
     for step in 1..=4 {
         add(&news, "c.example/1", "Ferry aground", &other(step));
@@ -286,7 +286,7 @@ fn news_in_a_story_that_was_read_makes_it_unread() {
         assert_eq!(is_read(&news), step < 3, "{step}");
     }
     // A typing error that was corrected is no news.
-    news.mark(one, true, Asked::kept()).unwrap();
+    news.mark(one, true, StoryQuery::of_links()).unwrap();
     add(&news, "a.example/1", "Ferry aground", &STORY.replace("bruises", "bruise"));
     assert!(is_read(&news));
 }
@@ -296,7 +296,7 @@ fn a_story_stays_read_when_the_article_that_was_read_goes() {
     let folder = TempDir::new().unwrap();
     let news = open(folder.path());
     let one = add(&news, "a.example/1", "Ferry aground", STORY);
-    news.mark(one, true, Asked::kept()).unwrap();
+    news.mark(one, true, StoryQuery::of_links()).unwrap();
     let copy = add(&news, "b.example/1", "Ferry", &edited(STORY));
     let other = add(&news, "c.example/1", "Ferry aground", &STORY.replace("two hours", "an hour"));
     news.judge(one, other, Some(false)).unwrap();
@@ -407,7 +407,7 @@ fn a_damaged_label_index_is_made_again() {
     let labels = folder.path().join("labels");
     let whole: Vec<_> = files(&labels).into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap())).collect();
     let ask = |news: &News| {
-        let wide = Asked::new(Some("0.5".parse().unwrap()), Some(0.99)).unwrap();
+        let wide = StoryQuery::new(Some("0.5".parse().unwrap()), Some(0.99)).unwrap();
         let ids = (1..=news.count().unwrap() as i64).filter(|&id| news.article(id).is_ok());
         let similar =
             ids.map(|id| news.similar_to(id, wide).unwrap().iter().map(|one| one.article.id).collect::<Vec<_>>());
@@ -465,7 +465,7 @@ fn a_damaged_label_index_is_made_again() {
             assert_eq!(ask(&open(folder.path())), expected, "{name}, round {round}");
         }
     }
-    // Labels of articles, and articles, that are missing.
+    // SimilarityIndex of articles, and articles, that are missing.
     for sql in [
         "DELETE FROM labels WHERE record = 2",
         "DELETE FROM records WHERE number > 5; DELETE FROM labels WHERE record > 5",

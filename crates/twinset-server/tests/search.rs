@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use twinset_server::probe::Wire;
-use twinset_server::{Asked, Compare, Error, Found, Moment, News, Search, ServeOptions, Submission, TextQuery};
+use twinset_server::{Compare, Error, Found, Moment, News, Search, ServeOptions, StoryQuery, Submission, TextQuery};
 
 /// A text of so many words, of which no other text has any.
 fn words(of: &str, count: usize) -> String {
@@ -195,7 +195,7 @@ fn a_higher_probability_asks_the_label_index() {
     let one = add(&news, article("one", 1, "Title", &text, &[]));
     let two = add(&news, article("two", 1, "Title", &format!("{text} more"), &[]));
     let at = |min_prob: f64| {
-        let asked = Asked::new(None, Some(min_prob)).unwrap();
+        let asked = StoryQuery::new(None, Some(min_prob)).unwrap();
         stories(&news.search(&Search { asked, ..search("text1") }).unwrap())
     };
     assert_eq!([at(0.5), at(0.9), at(0.99)], [(); 3].map(|()| vec![vec![one, two]]));
@@ -204,6 +204,6 @@ fn a_higher_probability_asks_the_label_index() {
     assert_eq!(connection.execute("DELETE FROM links", []).unwrap(), 2);
     assert_eq!([at(0.9).len(), at(0.91).len(), at(0.99).len()], [2, 1, 1]);
     for too_much in [0.49, 0.995, f64::NAN] {
-        assert!(matches!(Asked::new(None, Some(too_much)), Err(Error::Request(_))), "{too_much}");
+        assert!(matches!(StoryQuery::new(None, Some(too_much)), Err(Error::Request(_))), "{too_much}");
     }
 }

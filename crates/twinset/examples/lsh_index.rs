@@ -3,11 +3,11 @@
 use twinset::TokenOptions;
 use twinset::estimate::LshOptions;
 use twinset_index::Settings;
-use twinset_index::labels::{LabelIndex, Query};
+use twinset_index::lsh::{LshIndex, Query};
 
 fn main() -> twinset_index::Result<()> {
-    let settings = Settings::of_labels(LshOptions::default(), TokenOptions::default(), 0);
-    let mut index = LabelIndex::in_memory(&settings)?;
+    let settings = Settings::lsh(LshOptions::default(), TokenOptions::default(), 0);
+    let mut index = LshIndex::in_memory(&settings)?;
     index.add_texts([
         ("a", "the old bridge over the river is closed"),
         ("b", "a new library opens on Monday"),

@@ -7,9 +7,9 @@ use serde_json::Value;
 use twinset::TokenOptions;
 use twinset::estimate::{Labeler, SynopsisBuilder};
 use twinset::tokenize::TokenHasher;
-use twinset_index::labels::{LabelIndex, Labelled};
-use twinset_index::synopses::Entry;
-use twinset_index::{Added, Settings};
+use twinset_index::kmv::Entry;
+use twinset_index::lsh::{LabeledRecord, LshIndex};
+use twinset_index::{AddCounts, Settings};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::{Error, Prepared, ReadOptions, are_rdf, for_each_record};
 
@@ -73,11 +73,11 @@ impl Add {
                 let make = |hasher: &TokenHasher, text: &str| {
                     let hashes = hasher.hashes(text)?;
                     count_empty(hashes.is_empty());
-                    Ok(LabelIndex::label(&labeler, String::new(), hashes))
+                    Ok(LshIndex::label(&labeler, String::new(), hashes))
                 };
                 self.add(&session, about, make, |settings, records| {
                     index.set_settings(settings)?;
-                    let named = records.into_iter().map(|record| Labelled { id: record.name(), ..record.content });
+                    let named = records.into_iter().map(|record| LabeledRecord { id: record.name(), ..record.content });
                     Ok(index.add(named.collect())?)
                 })?
             }
@@ -121,13 +121,13 @@ impl Add {
         session: &Session,
         (settings, name, has_records): (&Settings, &str, bool),
         make: impl Fn(&TokenHasher, &str) -> twinset::Result<P> + Sync,
-        mut put: impl FnMut(&Settings, Vec<Prepared<P>>) -> anyhow::Result<Added> + Send,
+        mut put: impl FnMut(&Settings, Vec<Prepared<P>>) -> anyhow::Result<AddCounts> + Send,
     ) -> anyhow::Result<Vec<String>> {
         let inputs = Inputs::find(&self.input, self.read.format)?;
         check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), [&self.read.rejects])?;
         let Reading { read, hasher, settings } = Reading::new(settings, name, Some(&inputs), &self.read, &self.tokens)?;
         let are_resources = are_rdf(&inputs, &self.read)?;
-        let (mut added, mut have_ids) = (Added::default(), None);
+        let (mut added, mut have_ids) = (AddCounts::default(), None);
         let prepare = |text: &str| -> twinset_io::Result<P> { Ok(make(&hasher, text)?) };
         let mut take = |records: Vec<Prepared<P>>| -> anyhow::Result<()> {
             // Names of blank nodes mean nothing outside of their file.
@@ -159,7 +159,7 @@ impl Add {
         let changed = if self.merge { "merged with others" } else { "replaced" };
         let done = format!("{} added, {} {changed}", count(added.new, "record"), added.replaced);
         let rejected = rejected.inspect_err(|_| {
-            if added != Added::default() {
+            if added != AddCounts::default() {
                 session.summarize(&[format!("{done}, which stays; then it ended")]);
             }
         })?;

@@ -2,8 +2,8 @@
 
 use twinset::estimate::{Comparison, Condition};
 use twinset::{Measure, Threshold};
-use twinset_index::labels::{self, LabelIndex};
-use twinset_index::synopses::SynopsisIndex;
+use twinset_index::kmv::KmvIndex;
+use twinset_index::lsh::{self, LshIndex};
 use twinset_io::OutputOptions;
 use twinset_io::write::{Kind, Table, Value};
 
@@ -90,15 +90,15 @@ impl Count {
 
     fn count_labels(
         self,
-        mut index: LabelIndex,
-        mut other: Option<LabelIndex>,
+        mut index: LshIndex,
+        mut other: Option<LshIndex>,
         session: &Session,
     ) -> anyhow::Result<(Vec<u64>, String)> {
         self.estimate.check_absent()?;
         // What is found at the lowest threshold is found with a higher probability still at the others.
-        let query = labels::Query { threshold: self.laxest()?, probability: self.promise.of_labels() };
+        let query = lsh::Query { threshold: self.laxest()?, probability: self.promise.of_labels() };
         for &threshold in &self.threshold {
-            other.as_ref().unwrap_or(&index).check(&labels::Query { threshold, ..query })?;
+            other.as_ref().unwrap_or(&index).check(&lsh::Query { threshold, ..query })?;
         }
         let mut counts = vec![0u64; self.threshold.len()];
         let mut tally = |similarity: f64| {
@@ -122,8 +122,8 @@ impl Count {
 
     fn count_synopses(
         self,
-        index: &SynopsisIndex,
-        other: Option<&SynopsisIndex>,
+        index: &KmvIndex,
+        other: Option<&KmvIndex>,
         session: &Session,
     ) -> anyhow::Result<(Vec<u64>, String)> {
         self.promise.check_absent()?;
@@ -136,7 +136,7 @@ impl Count {
         let conditions: Vec<Condition> = conditions.collect::<twinset::Result<_>>()?;
         let mut counts = vec![0u64; conditions.len()];
         let snapshot = index.snapshot()?;
-        let other = other.map(SynopsisIndex::snapshot).transpose()?;
+        let other = other.map(KmvIndex::snapshot).transpose()?;
         let is_join = other.is_some() || !self.asked.is_something();
         if is_join && self.estimate.algorithm.is_none() {
             counts = snapshot.count(other.as_ref(), &conditions, query.size, &session.run)?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use twinset::TokenOptions;
 use twinset::estimate::{LshOptions, SYNOPSIS_SIZE, Synopsis};
 use twinset::support::name_parser;
-use twinset_index::labels::LabelIndex;
-use twinset_index::synopses::SynopsisIndex;
+use twinset_index::kmv::KmvIndex;
+use twinset_index::lsh::LshIndex;
 use twinset_index::{Content, Kind, Settings};
 use twinset_io::Error;
 use twinset_io::read::{RdfOptions, read_stop_words};
@@ -24,7 +24,7 @@ pub(crate) struct Create {
     ///
     /// lsh: a query finds each near duplicate with a probability that it chooses, and compares exactly; it knows jaccard.
     /// kmv: a query estimates any measure of sets, with a known error, from a small sample of each record.
-    #[arg(long, value_name = "KIND", value_parser = name_parser::<Kind>(), default_value_t = Kind::Labels)]
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<Kind>(), default_value_t = Kind::Lsh)]
     kind: Kind,
     #[command(flatten)]
     labels: LshOptions,
@@ -64,26 +64,26 @@ impl Create {
         let rdf = (self.rdf != RdfOptions::default()).then(|| self.rdf.fixed()).transpose()?;
         let content = rdf.map(serde_json::to_value).transpose()?.map(Content::Rdf);
         let made = match self.kind {
-            Kind::Labels if self.size.is_some() => return refused("--size is for synopses; say --kind synopses"),
-            Kind::Synopses if self.labels != LshOptions::default() => {
+            Kind::Lsh if self.size.is_some() => return refused("--size is for synopses; say --kind synopses"),
+            Kind::Kmv if self.labels != LshOptions::default() => {
                 return refused("--trees and --bits are for labels; leave them out, or say --kind labels");
             }
-            Kind::Labels => {
+            Kind::Lsh => {
                 self.labels.check()?;
-                let mut settings = Settings::of_labels(self.labels, self.tokens, self.seed);
+                let mut settings = Settings::lsh(self.labels, self.tokens, self.seed);
                 settings.content = content;
-                let index = LabelIndex::create(&self.path, &settings)?;
+                let index = LshIndex::create(&self.path, &settings)?;
                 format!("made {}: labels of {} bits in {} trees", index.name(), self.labels.bits, self.labels.trees)
             }
-            Kind::Synopses => {
+            Kind::Kmv => {
                 let size = self.size.unwrap_or(SYNOPSIS_SIZE);
                 Synopsis::check_size(size)?;
                 if self.path.contains("://") {
                     return refused("synopses lie in a folder; name one");
                 }
-                let mut settings = Settings::of_synopses(size, self.tokens, self.seed);
+                let mut settings = Settings::kmv(size, self.tokens, self.seed);
                 settings.content = content;
-                let index = SynopsisIndex::create(Path::new(&self.path), &settings)?;
+                let index = KmvIndex::create(Path::new(&self.path), &settings)?;
                 format!("made {}: synopses of {size} values", index.name())
             }
         };

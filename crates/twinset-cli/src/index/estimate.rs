@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use twinset::estimate::{Condition, Interval, Intervals, lowest_estimate};
 use twinset::support::name_parser;
 use twinset::{Measure, Threshold};
-use twinset_index::synopses::{Query, Way, misses};
+use twinset_index::kmv::{CandidateStrategy, Query, misses};
 use twinset_io::Error;
 use twinset_io::write::{Kind, Value};
 
@@ -21,8 +21,8 @@ pub(super) struct EstimateArgs {
     ///
     /// The first three give the same. optimistic may miss records, and says how often. A query takes pivot if none is named; a
     /// join takes the exact join of all values instead, and with one named asks a query for each record.
-    #[arg(long, value_name = "NAME", value_parser = name_parser::<Way>(), help_heading = "Synopses")]
-    pub(super) algorithm: Option<Way>,
+    #[arg(long, value_name = "NAME", value_parser = name_parser::<CandidateStrategy>(), help_heading = "Synopses")]
+    pub(super) algorithm: Option<CandidateStrategy>,
     /// Compare only K values of each synopsis: less sure, and faster
     #[arg(long, value_name = "K", help_heading = "Synopses")]
     pub(super) size: Option<u32>,
@@ -42,7 +42,8 @@ pub(super) struct EstimateArgs {
 
 /// What optimistic may miss, in words.
 pub(super) fn missed(query: &Query) -> String {
-    let missed = (query.way == Way::Optimistic).then(|| misses(&query.condition, query.size.unwrap_or(u32::MAX)).ok());
+    let missed = (query.strategy == CandidateStrategy::Optimistic)
+        .then(|| misses(&query.condition, query.size.unwrap_or(u32::MAX)).ok());
     missed.flatten().map_or(String::new(), |(by_chebyshev, exactly)| {
         format!(
             "; optimistic misses a record whose estimate is on the threshold with probability {exactly:.4} at most ({by_chebyshev:.2} by \
@@ -90,15 +91,15 @@ impl EstimateArgs {
             Some(recall) => condition.lowered(lowest_estimate(&condition, size, recall)?)?,
             None => condition,
         };
-        let way = self.algorithm.unwrap_or_default();
-        if way == Way::Optimistic {
+        let strategy = self.algorithm.unwrap_or_default();
+        if strategy == CandidateStrategy::Optimistic {
             misses(&condition, size)?;
             if self.recall.is_some() {
                 let reason = "--recall promises what optimistic may miss; leave out --algorithm";
                 return Err(Error::Usage(reason.to_owned()).into());
             }
         }
-        Ok(Query { condition, way, size: Some(size) })
+        Ok(Query { condition, strategy, size: Some(size) })
     }
 
     /// What the summary says about errors and misses.

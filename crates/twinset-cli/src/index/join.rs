@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use twinset::estimate::{Comparison, Intervals};
 use twinset::{Run, Threshold};
-use twinset_index::labels::{self, LabelIndex};
-use twinset_index::synopses::{self, Snapshot, SynopsisIndex};
+use twinset_index::kmv::{self, KmvIndex, Snapshot};
+use twinset_index::lsh::{self, LshIndex};
 use twinset_io::write::{Kind, Table, Value};
 use twinset_io::{Error, OutputOptions, ReadOptions};
 
@@ -64,9 +64,9 @@ impl Join {
         }
     }
 
-    fn run_labels(self, mut index: LabelIndex, mut other: Option<LabelIndex>, session: &Session) -> anyhow::Result<()> {
+    fn run_labels(self, mut index: LshIndex, mut other: Option<LshIndex>, session: &Session) -> anyhow::Result<()> {
         self.estimate.check_absent()?;
-        let query = labels::Query { threshold: self.threshold, probability: self.promise.of_labels() };
+        let query = lsh::Query { threshold: self.threshold, probability: self.promise.of_labels() };
         other.as_ref().unwrap_or(&index).check(&query)?;
         let (output, format) = self.output.open()?;
         let columns = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
@@ -85,12 +85,7 @@ impl Join {
         Ok(())
     }
 
-    fn run_synopses(
-        self,
-        index: &SynopsisIndex,
-        other: Option<&SynopsisIndex>,
-        session: &Session,
-    ) -> anyhow::Result<()> {
+    fn run_synopses(self, index: &KmvIndex, other: Option<&KmvIndex>, session: &Session) -> anyhow::Result<()> {
         self.promise.check_absent()?;
         let query = self.estimate.query(self.threshold, values_of(index, other))?;
         let (output, format) = self.output.open()?;
@@ -104,7 +99,7 @@ impl Join {
             cells.extend(self.estimate.cells(comparison, &mut intervals));
             Ok(table.row(&cells)?)
         };
-        let snapshots = (index.snapshot()?, other.map(SynopsisIndex::snapshot).transpose()?);
+        let snapshots = (index.snapshot()?, other.map(KmvIndex::snapshot).transpose()?);
         let snapshots = (&snapshots.0, snapshots.1.as_ref());
         if self.estimate.is_checked() {
             // Once for the ids, and once more to check each pair: there may be too many to keep.
@@ -142,7 +137,7 @@ impl Join {
     /// What was added to the index, and to the other if there are two.
     fn originals(
         &self,
-        (index, other): (&SynopsisIndex, Option<&SynopsisIndex>),
+        (index, other): (&KmvIndex, Option<&KmvIndex>),
         snapshots: (&Snapshot, Option<&Snapshot>),
         (mut left, right): (HashSet<String>, HashSet<String>),
         run: &Run,
@@ -169,14 +164,14 @@ impl Join {
 }
 
 /// How many values of synopses are compared.
-pub(super) fn values_of(index: &SynopsisIndex, other: Option<&SynopsisIndex>) -> u32 {
+pub(super) fn values_of(index: &KmvIndex, other: Option<&KmvIndex>) -> u32 {
     other.map_or(u32::MAX, |other| other.settings().size()).min(index.settings().size())
 }
 
 /// One index or two of the same kind.
 pub(super) enum Two {
-    Labels(LabelIndex, Option<LabelIndex>),
-    Synopses(Box<SynopsisIndex>, Option<Box<SynopsisIndex>>),
+    Labels(LshIndex, Option<LshIndex>),
+    Synopses(Box<KmvIndex>, Option<Box<KmvIndex>>),
 }
 
 /// Refuses two that cannot be compared.
@@ -198,10 +193,10 @@ pub(super) fn two(index: Kept, other: Option<Kept>) -> anyhow::Result<Two> {
 }
 
 pub(super) fn each_pair_of_labels(
-    index: &mut LabelIndex,
-    other: Option<&mut LabelIndex>,
-    query: &labels::Query,
-    mut visit: impl FnMut(labels::Pair) -> anyhow::Result<()>,
+    index: &mut LshIndex,
+    other: Option<&mut LshIndex>,
+    query: &lsh::Query,
+    mut visit: impl FnMut(lsh::Pair) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     match other {
         Some(other) => index.join_with(other, query, &mut visit),
@@ -213,7 +208,7 @@ pub(super) fn each_pair_of_labels(
 pub(super) fn each_pair_of_synopses(
     (left, right): (&Snapshot, Option<&Snapshot>),
     estimate: &EstimateArgs,
-    query: &synopses::Query,
+    query: &kmv::Query,
     run: &Run,
     visit: impl FnMut(&str, &str, Comparison) -> anyhow::Result<()> + Send,
 ) -> anyhow::Result<()> {

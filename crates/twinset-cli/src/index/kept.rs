@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use twinset_index::Settings;
-use twinset_index::labels::LabelIndex;
-use twinset_index::synopses::SynopsisIndex;
+use twinset_index::kmv::KmvIndex;
+use twinset_index::lsh::LshIndex;
 
 pub(super) enum Kept {
-    Labels(LabelIndex),
-    Synopses(Box<SynopsisIndex>),
+    Labels(LshIndex),
+    Synopses(Box<KmvIndex>),
 }
 
 impl Kept {
     /// Opens what is there.
     pub(super) fn open(path: &str) -> anyhow::Result<Self> {
-        Ok(match SynopsisIndex::is_at(Path::new(path)) {
-            true => Self::Synopses(Box::new(SynopsisIndex::open(Path::new(path))?)),
-            false => Self::Labels(LabelIndex::open(path)?),
+        Ok(match KmvIndex::is_at(Path::new(path)) {
+            true => Self::Synopses(Box::new(KmvIndex::open(Path::new(path))?)),
+            false => Self::Labels(LshIndex::open(path)?),
         })
     }
 
@@ -24,7 +24,7 @@ impl Kept {
     pub(super) fn is_at(path: &Path) -> bool {
         let is_address = path.to_str().is_some_and(|text| text.contains("://"));
         let is_file = path.extension().is_some_and(|ending| ending == "labels");
-        is_address || is_file || path.join("labels.sqlite").is_file() || SynopsisIndex::is_at(path)
+        is_address || is_file || path.join("labels.sqlite").is_file() || KmvIndex::is_at(path)
     }
 
     pub(super) fn settings(&self) -> &Settings {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use twinset::estimate::Synopsis;
 use twinset::{Run, TokenOptions};
-use twinset_index::synopses::{Snapshot, SynopsisIndex};
+use twinset_index::kmv::{KmvIndex, Snapshot};
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};
 
@@ -24,7 +24,7 @@ impl Originals {
     /// together.
     pub(super) fn read(
         (paths, read): (&[PathBuf], &ReadOptions),
-        (index, snapshot): (&SynopsisIndex, &Snapshot),
+        (index, snapshot): (&KmvIndex, &Snapshot),
         wanted: &HashSet<String>,
         run: &Run,
     ) -> anyhow::Result<Self> {

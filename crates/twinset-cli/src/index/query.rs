@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use twinset::estimate::{Comparison, Interval, Intervals, Synopsis, SynopsisBuilder};
 use twinset::{Measure, Run, Threshold, TokenOptions};
-use twinset_index::labels::{self, LabelIndex};
-use twinset_index::synopses::{Hit, Snapshot, SynopsisIndex};
-use twinset_index::{Content, Settings, synopses};
+use twinset_index::kmv::{Hit, KmvIndex, Snapshot};
+use twinset_index::lsh::{self, LshIndex};
+use twinset_index::{Content, Settings, kmv};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value};
 use twinset_io::{Error, OutputOptions, Prepared, ReadOptions, for_each_record};
@@ -159,10 +159,10 @@ impl Asked {
     /// which does not find itself.
     pub(super) fn for_each_of_labels(
         self,
-        index: &mut LabelIndex,
-        query: &labels::Query,
+        index: &mut LshIndex,
+        query: &lsh::Query,
         run: &Run,
-        mut visit: impl FnMut(&str, Vec<labels::Hit>) -> anyhow::Result<()> + Send,
+        mut visit: impl FnMut(&str, Vec<lsh::Hit>) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<u64> {
         let (settings, name) = (index.settings().clone(), index.name().to_owned());
         let own = match (&self.read.id, self.input.is_empty()) {
@@ -186,8 +186,8 @@ impl Asked {
     /// The same for one of synopses, asked on all threads.
     pub(super) fn for_each_of_synopses(
         self,
-        (index, snapshot): (&SynopsisIndex, &Snapshot),
-        query: &synopses::Query,
+        (index, snapshot): (&KmvIndex, &Snapshot),
+        query: &kmv::Query,
         run: &Run,
         mut visit: impl FnMut(String, Answer) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<u64> {
@@ -277,7 +277,7 @@ impl Query {
         Ok(())
     }
 
-    fn run_labels(self, mut index: LabelIndex, session: &Session) -> anyhow::Result<()> {
+    fn run_labels(self, mut index: LshIndex, session: &Session) -> anyhow::Result<()> {
         self.estimate.check_absent()?;
         if self.like_column.is_some() {
             return Err(Error::Usage(
@@ -290,7 +290,7 @@ impl Query {
                 Error::Usage("--show is for indexes of synopses; one of labels keeps no fields".to_owned()).into()
             );
         }
-        let query = labels::Query { threshold: self.threshold, probability: self.promise.of_labels() };
+        let query = lsh::Query { threshold: self.threshold, probability: self.promise.of_labels() };
         index.check(&query)?;
         self.asked.check_written(&self.path, &[], &self.output)?;
         let rejects = self.asked.read.rejects.clone();
@@ -314,7 +314,7 @@ impl Query {
         Ok(())
     }
 
-    fn run_synopses(self, index: &SynopsisIndex, session: &Session) -> anyhow::Result<()> {
+    fn run_synopses(self, index: &KmvIndex, session: &Session) -> anyhow::Result<()> {
         self.promise.check_absent()?;
         if let Some(column) = &self.like_column {
             return self.run_like_column(column, index.settings().size(), session);

@@ -83,7 +83,7 @@ impl Profile {
             .map(|path| anyhow::Ok((Output::create(path)?, OutputFormat::of_path(path)?)))
             .transpose()?;
 
-        let found = profile(&self.sources, &self.options, saved.as_ref().map(SavedProfile::kept), &session.run)?;
+        let found = profile(&self.sources, &self.options, saved.as_ref().map(SavedProfile::cache), &session.run)?;
         session.clear_bar();
         if let (true, Some(problem)) = (found.features.is_empty(), found.problems.first()) {
             let reason = format!("nothing could be read: {}", problem.reason);

@@ -38,8 +38,8 @@ impl Home {
 
     fn made_with(&self) -> Vec<String> {
         let settings = match self.kind {
-            Kind::Labels => "--trees 8".to_owned(),
-            Kind::Synopses => format!("--kind synopses --size {SIZE}"),
+            Kind::Lsh => "--trees 8".to_owned(),
+            Kind::Kmv => format!("--kind synopses --size {SIZE}"),
         };
         settings.split(' ').map(str::to_owned).collect()
     }
@@ -240,7 +240,7 @@ impl<'a> Run<'a> {
             (Ending::Killed, Err(_)) => {
                 self.tally.kills += 1;
                 // What was begun in a folder of synopses is removed by hand, as the message says.
-                if self.home.kind == Kind::Synopses {
+                if self.home.kind == Kind::Kmv {
                     _ = std::fs::remove_dir_all(&address);
                 }
                 let again = Victim::start(self.folder, &args, None).wait();

@@ -6,21 +6,21 @@ use std::path::Path;
 use twinset::estimate::Condition;
 use twinset::{Measure, TokenOptions};
 use twinset_index::Result;
-use twinset_index::labels::{self, LabelIndex};
-use twinset_index::synopses::{self, SynopsisIndex, Way};
+use twinset_index::kmv::{self, CandidateStrategy, KmvIndex};
+use twinset_index::lsh::{self, LshIndex};
 
 use super::oracle::State;
 
 pub(crate) enum Opened {
-    Labels(LabelIndex),
-    Synopses(Box<SynopsisIndex>),
+    Labels(LshIndex),
+    Synopses(Box<KmvIndex>),
 }
 
 impl Opened {
     pub(crate) fn open(address: &str) -> Result<Self> {
-        Ok(match SynopsisIndex::is_at(Path::new(address)) {
-            true => Self::Synopses(Box::new(SynopsisIndex::open(Path::new(address))?)),
-            false => Self::Labels(LabelIndex::open(address)?),
+        Ok(match KmvIndex::is_at(Path::new(address)) {
+            true => Self::Synopses(Box::new(KmvIndex::open(Path::new(address))?)),
+            false => Self::Labels(LshIndex::open(address)?),
         })
     }
 
@@ -65,13 +65,13 @@ impl Opened {
         let (hashes, threshold) = (set.iter().copied().collect::<Vec<u64>>(), "1".parse().unwrap());
         match self {
             Self::Labels(index) => {
-                let hits = index.query(&hashes, &labels::Query { threshold, probability: 0.9 })?;
+                let hits = index.query(&hashes, &lsh::Query { threshold, probability: 0.9 })?;
                 Ok(hits.into_iter().map(|hit| hit.id).collect())
             }
             Self::Synopses(index) => {
                 let condition = Condition::new(Measure::Jaccard, threshold, 0)?;
                 let (snapshot, mut asked) = (index.snapshot()?, index.synopsis_of(&hashes)?);
-                let query = synopses::Query { condition, way: Way::default(), size: None };
+                let query = kmv::Query { condition, strategy: CandidateStrategy::default(), size: None };
                 let hits = snapshot.query(asked.synopsis(), &query)?;
                 hits.iter().map(|hit| Ok(snapshot.stored(hit)?.0)).collect()
             }

@@ -55,7 +55,7 @@ impl Writer {
     pub(crate) fn plan(&mut self, random: &mut ChaCha8Rng) -> Plan {
         match random.random_range(0..10) {
             0..3 if !self.records.is_empty() => self.removal(random),
-            3..6 if self.kind == Kind::Synopses => self.addition(random, true),
+            3..6 if self.kind == Kind::Kmv => self.addition(random, true),
             _ => self.addition(random, false),
         }
     }
@@ -119,8 +119,8 @@ impl Writer {
     /// What an index keeps of a set.
     fn kept(&self, set: &BTreeSet<u64>) -> Vec<u64> {
         match self.kind {
-            Kind::Labels => set.iter().copied().collect(),
-            Kind::Synopses => {
+            Kind::Lsh => set.iter().copied().collect(),
+            Kind::Kmv => {
                 let mut synopsis = SynopsisBuilder::new(SIZE).unwrap();
                 set.iter().for_each(|&hash| synopsis.insert(synopsis_value(hash, 0)));
                 synopsis.synopsis().values().to_vec()

@@ -20,10 +20,10 @@ use super::failure::Failure;
 use super::parameters::{Id, Likeness, Parameters, SearchParameters, Sent, Window, asked};
 use crate::article::{Article, Head, Submission};
 use crate::feeds::Feed;
+use crate::ingest::writer::Receipt;
+use crate::news::Found;
 use crate::news::{Comparison, Judged, Similar};
-use crate::search::Found;
-use crate::story::Story;
-use crate::writer::Receipt;
+use crate::stories::story::Story;
 
 type Answer<T> = Result<Json<T>, Failure>;
 

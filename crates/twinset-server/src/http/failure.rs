@@ -29,22 +29,15 @@ impl From<Error> for Failure {
             Error::Request(_) | Error::Usage(_) => StatusCode::BAD_REQUEST,
             Error::Missing(_) => StatusCode::NOT_FOUND,
             Error::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Error::Storage { reason, .. } if is_full(reason) => StatusCode::INSUFFICIENT_STORAGE,
-            Error::Index(error) if is_full(&error.to_string()) => StatusCode::INSUFFICIENT_STORAGE,
-            Error::Storage { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            error if error.is_full() => StatusCode::INSUFFICIENT_STORAGE,
             Error::Index(twinset_index::Error::Usage(_) | twinset_index::Error::Library(_)) => StatusCode::BAD_REQUEST,
-            Error::Index(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Error::Storage { .. } | Error::Full { .. } | Error::Index(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         if status.is_server_error() {
             tracing::error!(%error, "a request failed");
         }
         Self::new(status, error.to_string())
     }
-}
-
-/// Whether a reason is that of a full disk, as the parts of the service tell it.
-fn is_full(reason: &str) -> bool {
-    ["disk is full", "No space left"].iter().any(|told| reason.contains(told))
 }
 
 impl IntoResponse for Failure {

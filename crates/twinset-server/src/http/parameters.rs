@@ -3,6 +3,7 @@
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
+use http_body_util::LengthLimitError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use twinset::Threshold;
@@ -11,9 +12,9 @@ use utoipa::IntoParams;
 
 use super::failure::Failure;
 use crate::article::Moment;
-use crate::search::Search;
-use crate::stories::Asked;
-use crate::text::TextQuery;
+use crate::news::Search;
+use crate::search::TextQuery;
+use crate::stories::StoryQuery;
 use crate::{Error, Result};
 
 /// The parameters of an address.
@@ -58,8 +59,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
         }
         let bytes = axum::body::Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|error| {
-            let is_long = error.body_text().contains("length limit");
-            let status = if is_long { StatusCode::PAYLOAD_TOO_LARGE } else { error.status() };
+            // A body that grows too long while it is unpacked fails like one whose connection broke.
+            let status = if is_too_long(&error) { StatusCode::PAYLOAD_TOO_LARGE } else { error.status() };
             Failure::new(status, format!("{}; send less", error.body_text()))
         })?;
         let bad = |error: serde_json::Error| {
@@ -67,6 +68,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
         };
         serde_json::from_slice(&bytes).map(Self).map_err(bad)
     }
+}
+
+/// Whether a body is longer than the limit. Decompression wraps the error that says so.
+fn is_too_long(error: &(dyn std::error::Error + 'static)) -> bool {
+    let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    error.is::<LengthLimitError>()
+        || wrapped.is_some_and(|wrapped| is_too_long(wrapped))
+        || error.source().is_some_and(is_too_long)
 }
 
 /// How alike the articles of a story are.
@@ -83,12 +92,12 @@ pub(crate) struct Likeness {
 }
 
 impl Likeness {
-    pub(crate) fn asked(&self) -> Result<Asked> {
+    pub(crate) fn asked(&self) -> Result<StoryQuery> {
         asked(self.min_sim.as_deref(), self.min_prob.as_deref())
     }
 }
 
-pub(crate) fn asked(min_sim: Option<&str>, min_prob: Option<&str>) -> Result<Asked> {
+pub(crate) fn asked(min_sim: Option<&str>, min_prob: Option<&str>) -> Result<StoryQuery> {
     let given = |text: Option<&'_ str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let min_sim: Option<Threshold> = given(min_sim)
         .map(|text| text.parse().map_err(|error: twinset::Error| Error::Request(format!("min_sim: {error}"))))
@@ -99,7 +108,7 @@ pub(crate) fn asked(min_sim: Option<&str>, min_prob: Option<&str>) -> Result<Ask
                 .map_err(|_| Error::Request(format!("min_prob: `{}` is no number", crate::article::shortened(&text))))
         })
         .transpose()?;
-    Asked::new(min_sim, min_prob)
+    StoryQuery::new(min_sim, min_prob)
 }
 
 /// What is sought.

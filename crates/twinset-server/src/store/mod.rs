@@ -1,12 +1,12 @@
 //! The truth: articles, their links, and what a reader said of them, in SQLite. Everything else can be made again from it.
 
 mod backup;
-mod reading;
-mod writing;
+mod snapshot;
+mod update;
 
 pub use backup::back_up;
-pub(crate) use reading::{Change, Reading, Verdict};
-pub(crate) use writing::{NewArticle, Writing};
+pub(crate) use snapshot::{Change, Snapshot, Verdict};
+pub(crate) use update::{NewArticle, Update};
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -76,7 +76,7 @@ impl Store {
     }
 
     /// Reads from one state.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
         let known = self.readers.lock().expect("no reader panics with the list").pop();
         let connection = match known {
             Some(connection) => connection,
@@ -88,17 +88,17 @@ impl Store {
             }
         };
         let transaction = connection.unchecked_transaction()?;
-        let result = read(&Reading { connection: &transaction });
+        let result = read(&Snapshot { connection: &transaction });
         transaction.finish()?;
         self.readers.lock().expect("no reader panics with the list").push(connection);
         result
     }
 
     /// Changes something, wholly or not at all.
-    pub(crate) fn write<T>(&self, write: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn write<T>(&self, write: impl FnOnce(&Update<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let result = write(&Writing { transaction: &transaction })?;
+        let result = write(&Update { transaction: &transaction })?;
         transaction.commit()?;
         Ok(result)
     }
@@ -167,15 +167,15 @@ mod tests {
         for _ in 0..2 {
             let store = Store::open(folder.path()).unwrap();
             let sql = "SELECT address, is_list FROM feeds";
-            let feed = store.read(|reading| {
-                Ok(reading
+            let feed = store.read(|snapshot| {
+                Ok(snapshot
                     .connection()
                     .query_row(sql, [], |row| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?)))?)
             });
             assert_eq!(feed.unwrap(), ("https://a.example/feed".to_owned(), false));
-            let head = store.read(|reading| reading.head(1)).unwrap().unwrap();
+            let head = store.read(|snapshot| snapshot.head(1)).unwrap().unwrap();
             assert!(head.is_read && head.title == "Title");
-            assert_eq!(store.read(|reading| reading.feed_of(1)).unwrap(), None);
+            assert_eq!(store.read(|snapshot| snapshot.feed_of(1)).unwrap(), None);
         }
     }
 }

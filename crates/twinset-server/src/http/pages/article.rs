@@ -7,13 +7,13 @@ use super::parts::{Page, address, cloud, line, original, time};
 use super::{Service, Shown};
 use crate::article::Entity;
 use crate::http::parameters::Id;
-use crate::stories::Asked;
-use crate::story::Mention;
+use crate::stories::StoryQuery;
+use crate::stories::story::Mention;
 
 pub(super) async fn show(State(service): State<Service>, id: Result<Id, super::Failure>) -> Shown {
     let Id(id) = id?;
     let (article, similar) =
-        service.work(move |news| Ok((news.article(id)?, news.similar_to(id, Asked::kept())?))).await?;
+        service.work(move |news| Ok((news.article(id)?, news.similar_to(id, StoryQuery::of_links())?))).await?;
     let mentions: Vec<Mention> =
         article.entities.iter().map(|entity| Mention { entity: entity.clone(), count: 1 }).collect();
     let body = html! {

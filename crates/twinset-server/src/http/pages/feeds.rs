@@ -30,7 +30,7 @@ pub(super) async fn show(State(service): State<Service>) -> Shown {
         @else {
             div class="scroll" {
                 table {
-                    thead { tr { th { "Feed" } th { "Articles" } th { "Asked" } th { "Next" } th { "" } } }
+                    thead { tr { th { "Feed" } th { "Articles" } th { "StoryQuery" } th { "Next" } th { "" } } }
                     tbody {
                         @for feed in &list {
                             tr {

@@ -4,8 +4,8 @@ use maud::{DOCTYPE, Markup, html};
 use url::Url;
 
 use crate::article::{Entity, Head, Moment};
-use crate::search::DayCount;
-use crate::story::{Mention, Piece};
+use crate::news::DayCount;
+use crate::stories::story::{Mention, Piece};
 
 /// A page with a title, and with what stands in its search box.
 pub(super) struct Page<'a> {

@@ -7,9 +7,9 @@ use super::parts::{Page, address, button, cloud, count, line, piece, time, timel
 use super::{Service, Shown};
 use crate::article::Entity;
 use crate::http::parameters::{Parameters, SearchParameters, Sort};
-use crate::search::Found;
-use crate::stories::{Asked, LEAST, LEAST_PROBABILITY, MOST_PROBABILITY};
-use crate::story::Story;
+use crate::news::Found;
+use crate::stories::story::Story;
+use crate::stories::{LEAST, LEAST_PROBABILITY, MOST_PROBABILITY, StoryQuery};
 
 pub(super) async fn show(
     State(service): State<Service>,
@@ -31,7 +31,7 @@ pub(super) async fn show(
 
 struct View<'a> {
     parameters: &'a SearchParameters,
-    asked: Asked,
+    asked: StoryQuery,
 }
 
 impl View<'_> {

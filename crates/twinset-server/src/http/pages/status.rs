@@ -5,14 +5,14 @@ use maud::html;
 
 use super::parts::Page;
 use super::{Service, Shown};
-use crate::stories::Asked;
+use crate::stories::StoryQuery;
 
 pub(super) async fn show(State(service): State<Service>) -> Shown {
     let feeds = service.feeds.clone();
     let (articles, verdicts, feeds) =
         service.work(move |news| Ok((news.count()?, news.verdicts(0, 200)?.len(), feeds.list()?))).await?;
     let failing = feeds.iter().filter(|feed| feed.failures > 0).count();
-    let kept = Asked::kept();
+    let links = StoryQuery::of_links();
     let rows = [
         ("Articles", articles.to_string()),
         ("Feeds", format!("{} followed, {failing} failing", feeds.len())),
@@ -21,7 +21,7 @@ pub(super) async fn show(State(service): State<Service>) -> Shown {
             "Links between near duplicates",
             format!(
                 "kept from a similarity of {} on, each found with a probability of at least {}",
-                kept.min_sim, kept.min_prob
+                links.min_sim, links.min_prob
             ),
         ),
         ("Version", env!("CARGO_PKG_VERSION").to_owned()),

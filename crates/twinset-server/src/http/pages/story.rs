@@ -7,7 +7,7 @@ use super::parts::{Page, address, button, cloud, count, original, piece, time, t
 use super::{Service, Shown};
 use crate::article::Entity;
 use crate::http::parameters::{Id, Likeness, Parameters};
-use crate::search::DayCount;
+use crate::news::DayCount;
 
 pub(super) async fn show(
     State(service): State<Service>,
