@@ -5,16 +5,14 @@ use std::time::Instant;
 
 use twinset::estimate::EstimateOptions;
 use twinset::exact::Seconds;
-use twinset::exact::{
-    DedupOptions, DedupedAgainst, Grouping, JoinOptions, KeepRule, Order, OwnedInput, Plan, RecordContext, by_field,
-    by_length,
-};
+use twinset::exact::{DedupResult, Grouping, JoinOptions, Order, OwnedInput, Plan, Ranking, RecordContext};
 use twinset::support::Strings;
 use twinset::{Link, Method, Representative, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, add_value_cells, check_outputs, value_columns};
 use twinset_io::{
-    Collection, Content, Fate, Ids, Keeping, Output, OutputFormat, ReadOptions, SketchFile, Target, copy_records, load,
+    Collection, Content, DedupOptions, Fate, Ids, KeepRule, Keeping, Output, OutputFormat, ReadOptions, SketchFile,
+    Target, copy_records, load,
 };
 
 use crate::join::{classes, write_count, write_stats};
@@ -113,7 +111,7 @@ struct Outputs {
 
 /// What became of the records.
 pub(crate) struct Outcome {
-    pub(crate) deduped: DedupedAgainst,
+    pub(crate) deduped: DedupResult,
     /// How many have no sketch in the file.
     without_sketch: u64,
 }
@@ -258,8 +256,8 @@ impl Dedup {
             of_held
         });
         let context = RecordContext { copies, classes: classes.as_deref() };
-        let ranks = self.ranks(collection, records);
-        let grouping = self.grouping(ranks.as_deref());
+        let ranking = self.ranking(collection, records);
+        let grouping = self.grouping(ranking.as_ref());
         let input = collection.input();
         if collection.right.is_some() {
             let grouping = (!self.against_only).then_some(grouping);
@@ -269,7 +267,7 @@ impl Dedup {
         let (joined, exact) = find(plan, input, classes.as_deref(), origin, &run)?;
         let input = exact.as_ref().map_or(input, Collection::input);
         let deduped = twinset::exact::dedup_joined(joined, input, context, plan.selection(), grouping, &run)?;
-        Ok(Outcome { deduped: deduped.into(), without_sketch: 0 })
+        Ok(Outcome { deduped, without_sketch: 0 })
     }
 
     /// Groups listed records by their stored sketches.
@@ -287,27 +285,23 @@ impl Dedup {
         };
         let (sets, without_sketch) = sketches.sets_of(ids.iter().map(String::as_str), &session.run)?;
         let sets = OwnedInput::from(sets);
-        let ranks = self.ranks(collection, ids.len());
-        let (context, grouping) = (RecordContext::default(), self.grouping(ranks.as_deref()));
+        let ranking = self.ranking(collection, ids.len());
+        let (context, grouping) = (RecordContext::default(), self.grouping(ranking.as_ref()));
         let deduped = twinset::exact::dedup(sets.input(), context, plan.joined(), grouping, &session.run)?;
-        Ok(Outcome { deduped: deduped.into(), without_sketch })
+        Ok(Outcome { deduped, without_sketch })
     }
 
     /// All records of the left collection in the order in which they are kept, where this is known before the join.
-    fn ranks(&self, collection: &Collection, records: usize) -> Option<Vec<u32>> {
-        match &self.dedup.keep {
-            KeepRule::First | KeepRule::Central => None,
-            KeepRule::Longest => Some(by_length(&collection.lengths[..records])),
-            keep @ (KeepRule::Max(_) | KeepRule::Min(_)) => {
-                let values: Strings = collection.extra.last()?.iter().take(records).collect();
-                Some(by_field(&values, matches!(keep, KeepRule::Max(_))))
-            }
-        }
+    fn ranking(&self, collection: &Collection, records: usize) -> Option<Ranking> {
+        // The field by which records are kept is the last that was read.
+        let values = self.dedup.keep.field().and(collection.extra.last());
+        let values: Strings = values.into_iter().flat_map(|values| values.iter().take(records)).collect();
+        self.dedup.keep.ranking(&collection.lengths[..records.min(collection.lengths.len())], &values)
     }
 
-    fn grouping<'a>(&self, ranks: Option<&'a [u32]>) -> Grouping<'a> {
-        let order = match (ranks, &self.dedup.keep) {
-            (Some(ranks), _) => Order::Ranked(ranks),
+    fn grouping<'a>(&self, ranking: Option<&'a Ranking>) -> Grouping<'a> {
+        let order = match (ranking, &self.dedup.keep) {
+            (Some(ranking), _) => Order::Ranked(ranking),
             (None, KeepRule::Central) => Order::Degree,
             (None, _) => Order::Input,
         };

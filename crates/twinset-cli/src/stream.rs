@@ -94,7 +94,7 @@ impl Dedup {
             ("--groups", self.groups.is_some()),
             ("--count", self.count),
             ("--stats", self.stats.is_some()),
-            ("--keep", self.dedup.keep != twinset::exact::KeepRule::First),
+            ("--keep", self.dedup.keep != twinset_io::KeepRule::First),
         ];
         if let Some((option, _)) = needs_all.iter().find(|(_, is_given)| *is_given) {
             return usage(format!(

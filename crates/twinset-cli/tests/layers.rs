@@ -49,6 +49,7 @@ const CRATES: [(&str, &[&str]); 5] = [
             "limits",
             "compression",
             "ids",
+            "keep",
             "uniques",
             "write",
             "read",

@@ -27,13 +27,13 @@ pub use tokenize::{TokenKind, TokenOptions};
 
 /// The engines behind [`Search`]: joins of token sets, their bounds, and what is made of pairs.
 pub mod exact {
-    pub use crate::cluster::{DedupOptions, KeepRule, Order, Step, by_field, by_length, steps};
+    pub use crate::cluster::{Order, Ranking, Step, steps};
     pub use crate::explain::{NamedRecord, explain};
     pub use crate::join::{Algorithm, Input, JoinOptions, JoinResult, Links, OwnedInput, ValuedPairs};
     pub use crate::model::{Bounds, CandidateCounts, Collections, Pair, Seconds, Side, SpilledSets};
     pub use crate::pipeline::{
-        Deduped, DedupedAgainst, Grouping, RecordContext, count, dedup, dedup_against, dedup_joined, join, join_within,
-        nearest, verify,
+        DedupResult, Grouping, RecordContext, count, dedup, dedup_against, dedup_joined, join, join_within, nearest,
+        verify,
     };
     pub use crate::search::{Plan, Representation, Values};
 }

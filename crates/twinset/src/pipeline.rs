@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::cluster::{Link, Order, by_degree, cluster};
+use crate::cluster::{Link, Order, Ranking, cluster};
 use crate::join::{Input, JoinOptions, JoinResult, Links, Output, count_synopses, join as join_exactly};
 use crate::model::{Bounds, Collections, Error, Measure, Pair, Result, Run, Stats, Threshold};
 use crate::sketch::{Condition, Synopses};
@@ -120,22 +120,33 @@ pub struct Grouping<'a> {
     pub order: Order<'a>,
 }
 
-/// A collection without its near duplicates.
-pub struct Deduped {
+/// The record that stands for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Representative {
+    /// A record of the same collection.
+    Own(u32),
+    /// A record of the other collection.
+    Other(u32),
+}
+
+/// A collection without its near duplicates, or without those of another collection.
+pub struct DedupResult {
     /// For each record the one that stands for it, which is itself if it is kept.
-    pub representatives: Vec<u32>,
+    pub representatives: Vec<Representative>,
     /// The value of the measure for each record and its representative.
     pub values: Vec<f64>,
-    /// All pairs.
+    /// All pairs among the records that are not near the other collection.
     pub links: Links,
     /// What the join did.
     pub stats: Stats,
+    /// How many records are near the other collection.
+    pub known: u64,
 }
 
-impl Deduped {
+impl DedupResult {
     /// Whether a record is kept.
     pub fn is_kept(&self, record: usize) -> bool {
-        self.representatives[record] as usize == record
+        self.representatives[record] == Representative::Own(record as u32)
     }
 }
 
@@ -144,12 +155,12 @@ impl Deduped {
 /// ```
 /// use twinset::exact::{Grouping, Input, JoinOptions, RecordContext, dedup};
 /// use twinset::tokenize::tokenize;
-/// use twinset::{Run, TokenOptions};
+/// use twinset::{Representative, Run, TokenOptions};
 ///
 /// let sets = tokenize(["the cat sat", "a dog", "the cat sat down"], &TokenOptions::default())?;
 /// let join = JoinOptions::at("0.7".parse()?);
 /// let deduped = dedup(Input::Sets(&sets), RecordContext::default(), &join, Grouping::default(), &Run::default())?;
-/// assert_eq!(deduped.representatives, [0, 1, 0]);
+/// assert_eq!(deduped.representatives, [0, 1, 0].map(Representative::Own));
 /// assert_eq!(deduped.values[2], 0.75);
 /// # Ok::<(), twinset::Error>(())
 /// ```
@@ -159,7 +170,7 @@ pub fn dedup(
     join: &JoinOptions,
     grouping: Grouping<'_>,
     run: &Run,
-) -> Result<Deduped> {
+) -> Result<DedupResult> {
     let joined = join_within(input, records.classes, join, run)?;
     dedup_joined(joined, input, records, join, grouping, run)
 }
@@ -172,7 +183,7 @@ pub fn dedup_joined(
     join: &JoinOptions,
     grouping: Grouping<'_>,
     run: &Run,
-) -> Result<Deduped> {
+) -> Result<DedupResult> {
     let bounds = join.threshold.map(|threshold| Bounds::new(join.measure, threshold, Collections::One)).transpose()?;
     let twin_value = |record| bounds.and_then(|bounds| input.twin_value(record, &bounds, join));
     let links = joined.links(joined.selected(join)?.as_deref(), twin_value, run)?;
@@ -186,12 +197,23 @@ pub fn dedup_joined(
         stats.empty_records =
             copies.iter().filter(|&&original| input.size(original) == 0 && !join.empty).count() as u64;
     }
+    let by_degree;
+    let input_order: Vec<u32>;
     let order = match grouping.order {
-        Order::Ranked(order) => order.to_vec(),
-        Order::Degree => by_degree(&links),
-        Order::Input => (0..links.records() as u32).collect(),
+        Order::Ranked(ranking) if ranking.records().len() != links.records() => {
+            return Err(Error::Conflict("the ranking must be one of all records"));
+        }
+        Order::Ranked(ranking) => ranking.records(),
+        Order::Degree => {
+            by_degree = Ranking::by_degree(&links);
+            by_degree.records()
+        }
+        Order::Input => {
+            input_order = (0..links.records() as u32).collect();
+            &input_order
+        }
     };
-    let clusters = cluster(&links, &order, grouping.link);
+    let clusters = cluster(&links, order, grouping.link);
     let original = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
     let value = |(record, &representative): (u32, &u32)| match clusters.values[record as usize] {
         Some(value) => Ok(value),
@@ -202,7 +224,8 @@ pub fn dedup_joined(
     clusters.representatives.iter().for_each(|&representative| sizes[representative as usize] += 1);
     stats.kept = Some(sizes.iter().filter(|&&size| size > 0).count() as u64);
     stats.groups = Some(sizes.iter().filter(|&&size| size > 1).count() as u64);
-    Ok(Deduped { representatives: clusters.representatives, values, links, stats })
+    let representatives = clusters.representatives.into_iter().map(Representative::Own).collect();
+    Ok(DedupResult { representatives, values, links, stats, known: 0 })
 }
 
 /// Of the pairs that estimates found, those whose token sets really reach the threshold, with their exact values.
@@ -214,48 +237,18 @@ pub fn verify(joined: &JoinResult, input: Input<'_>, options: &JoinOptions, run:
 }
 
 /// Keeps every record, as if no two were near each other.
-fn keep_all(input: Input<'_>, records: RecordContext<'_>, measure: Measure) -> Result<Deduped> {
+fn keep_all(input: Input<'_>, records: RecordContext<'_>, measure: Measure) -> Result<DedupResult> {
     let count = records.copies.map_or(input.len(), <[u32]>::len) as u32;
     let original = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
     let values = (0..count).map(|record| input.value(measure, original(record), original(record)));
     let stats = Stats { records: u64::from(count), kept: Some(u64::from(count)), ..Stats::default() };
-    Ok(Deduped {
-        representatives: (0..count).collect(),
+    Ok(DedupResult {
+        representatives: (0..count).map(Representative::Own).collect(),
         values: values.collect::<Result<_>>()?,
         links: Links::none(measure, count as usize),
         stats,
+        known: 0,
     })
-}
-
-/// The record that stands for another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Representative {
-    /// A record of the same collection.
-    Own(u32),
-    /// A record of the other collection.
-    Other(u32),
-}
-
-/// A collection without its near duplicates, and without those of another one.
-pub struct DedupedAgainst {
-    /// For each record the one that stands for it.
-    pub representatives: Vec<Representative>,
-    /// The value of the measure for each record and its representative.
-    pub values: Vec<f64>,
-    /// The pairs among the records that are not near the other collection.
-    pub links: Links,
-    /// What the join did.
-    pub stats: Stats,
-    /// How many records are near the other collection.
-    pub known: u64,
-}
-
-impl From<Deduped> for DedupedAgainst {
-    fn from(deduped: Deduped) -> Self {
-        let Deduped { representatives, values, links, stats } = deduped;
-        let representatives = representatives.into_iter().map(Representative::Own).collect();
-        Self { representatives, values, links, stats, known: 0 }
-    }
 }
 
 /// Removes the records of the left collection, which has `left` of them, that are near one of the right; then groups the rest, or
@@ -267,7 +260,7 @@ pub fn dedup_against(
     join: &JoinOptions,
     grouping: Option<Grouping<'_>>,
     run: &Run,
-) -> Result<DedupedAgainst> {
+) -> Result<DedupResult> {
     let all_pairs = JoinOptions { top: None, best: false, ..join.clone() };
     // What the collection holds, each text once, stands for its copies.
     let held = |record: u32| records.copies.map_or(record, |copies| copies[record as usize]);
@@ -286,22 +279,22 @@ pub fn dedup_against(
     let of_rest = RecordContext { copies: Some(&copies), classes: classes.as_deref() };
     let deduped = match grouping {
         Some(grouping) => {
-            let ranked: Vec<u32> = match grouping.order {
-                Order::Ranked(order) => {
-                    let place = |&record: &u32| left_over.binary_search(&record).ok().map(|place| place as u32);
-                    order.iter().filter_map(place).collect()
-                }
-                Order::Input | Order::Degree => Vec::new(),
-            };
+            let ranking;
             let order = match grouping.order {
-                Order::Ranked(_) => Order::Ranked(&ranked),
+                Order::Ranked(all) if all.records().len() != left => {
+                    return Err(Error::Conflict("the ranking must be one of all records"));
+                }
+                Order::Ranked(all) => {
+                    ranking = all.of_subset(&left_over);
+                    Order::Ranked(&ranking)
+                }
                 other => other,
             };
             dedup(rest.input(), of_rest, join, Grouping { order, ..grouping }, run)?
         }
         None => {
             let all = keep_all(rest.input(), of_rest, join.measure)?;
-            Deduped { stats: Stats { kept: all.stats.kept, ..near_stats }, ..all }
+            DedupResult { stats: Stats { kept: all.stats.kept, ..near_stats }, ..all }
         }
     };
     let mut of_left_over = deduped.representatives.iter().zip(&deduped.values);
@@ -310,14 +303,16 @@ pub fn dedup_against(
         let (representative, value) = match near[held(record) as usize] {
             Some(Pair { right, value, .. }) => (Representative::Other(first_of_right[right as usize]), value),
             None => {
-                let (&place, &value) = of_left_over.next().expect("each record that is left over has a representative");
+                let (&representative, &value) =
+                    of_left_over.next().expect("each record that is left over has a representative");
+                let Representative::Own(place) = representative else { unreachable!("there is one collection") };
                 (Representative::Own(left_over[place as usize]), value)
             }
         };
         representatives.push(representative);
         values.push(value);
     }
-    Ok(DedupedAgainst {
+    Ok(DedupResult {
         representatives,
         values,
         links: deduped.links,

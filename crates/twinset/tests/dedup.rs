@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use twinset::exact::SpilledSets;
-use twinset::exact::{Grouping, Input, JoinOptions, Order, RecordContext, by_field, dedup, join, nearest};
-use twinset::{Link, Measure, Run, TokenSets};
+use twinset::exact::{Grouping, Input, JoinOptions, Order, Ranking, RecordContext, SpilledSets, dedup, join, nearest};
+use twinset::{Link, Measure, Representative, Run, TokenSets};
 
 /// The pairs of records, whatever the direction, with the better value of the two directions.
 fn pairs(sets: &TokenSets, options: &JoinOptions, classes: Option<&[u32]>) -> Vec<(usize, usize, f64)> {
@@ -111,8 +110,8 @@ proptest! {
         if let Some(order) = &order {
             rotated.rotate_left(order.index(originals.len()));
         }
-        let ranks = order.map(|_| rotated.clone());
-        let order = ranks.as_deref().map_or(Order::Degree, Order::Ranked);
+        let ranking = order.map(|_| Ranking::new(rotated.clone()).unwrap());
+        let order = ranking.as_ref().map_or(Order::Degree, Order::Ranked);
         if matches!(order, Order::Degree) {
             let degree = |record: u32| {
                 expected_pairs.iter().filter(|&&(a, b, _)| a == record as usize || b == record as usize).count()
@@ -126,9 +125,14 @@ proptest! {
             let memory = matches!(input, Input::Spilled(_)).then_some(1 << 20);
             let run = Run { threads: Some(threads), memory, ..Run::default() };
             let found = dedup(input, records, &options, Grouping { link, order }, &run).unwrap();
-            prop_assert_eq!(&found.representatives, &expected);
+            let own = |representative: &Representative| match *representative {
+                Representative::Own(record) => record,
+                Representative::Other(_) => unreachable!("there is one collection"),
+            };
+            let chosen: Vec<u32> = found.representatives.iter().map(own).collect();
+            prop_assert_eq!(&chosen, &expected);
             prop_assert_eq!(found.links.pairs(), expected_pairs.len() as u64);
-            for (record, (&representative, &value)) in found.representatives.iter().zip(&found.values).enumerate() {
+            for (record, (&representative, &value)) in chosen.iter().zip(&found.values).enumerate() {
                 let (a, b) = (record.min(representative as usize), record.max(representative as usize));
                 if let Some(&(_, _, expected)) = expected_pairs.iter().find(|&&(x, y, _)| (x, y) == (a, b)) {
                     prop_assert_eq!(value, expected);
@@ -202,9 +206,14 @@ proptest! {
 #[test]
 fn a_field_decides_who_stays() {
     let sets = TokenSets::from_ids([[1, 2, 3], [1, 2, 3], [1, 2, 3]]).unwrap();
-    let order = by_field(&["3", "20", "20"].into_iter().collect(), true);
-    let grouping = Grouping { link: Link::Any, order: Order::Ranked(&order) };
+    let ranking = Ranking::by_value(&["3", "20", "20"].into_iter().collect(), true);
+    let grouping = Grouping { link: Link::Any, order: Order::Ranked(&ranking) };
     let join = JoinOptions::at("1".parse().unwrap());
     let found = dedup(Input::Sets(&sets), RecordContext::default(), &join, grouping, &Run::default()).unwrap();
-    assert_eq!(found.representatives, [1, 1, 1]);
+    assert_eq!(found.representatives, [1, 1, 1].map(Representative::Own));
+
+    // A ranking of fewer records is refused.
+    let ranking = Ranking::new(vec![1, 0]).unwrap();
+    let grouping = Grouping { order: Order::Ranked(&ranking), ..grouping };
+    assert!(dedup(Input::Sets(&sets), RecordContext::default(), &join, grouping, &Run::default()).is_err());
 }

@@ -1,12 +1,11 @@
 //! From pairs to groups of near duplicates, and the one record of each that is kept.
 
-mod options;
-mod order;
+mod link;
+mod ranking;
 mod steps;
 
-pub use options::{DedupOptions, KeepRule, Link};
-pub(crate) use order::by_degree;
-pub use order::{Order, by_field, by_length};
+pub use link::Link;
+pub use ranking::{Order, Ranking};
 pub use steps::{Step, steps};
 
 use crate::join::Links;

@@ -3,7 +3,7 @@
 use super::plan::{Plan, Values};
 use crate::join::{JoinResult, OwnedInput};
 use crate::model::{Pair, Result, Stats};
-use crate::pipeline::{DedupedAgainst, Representative};
+use crate::pipeline::{DedupResult, Representative};
 
 /// Two records that are near duplicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,7 +105,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    pub(super) fn new(deduped: DedupedAgainst, values: &mut Values<'_>, left: Option<usize>) -> Self {
+    pub(super) fn new(deduped: DedupResult, values: &mut Values<'_>, left: Option<usize>) -> Self {
         let offset = left.unwrap_or(0) as u32;
         let group = |(record, (&representative, &value)): (u32, (&Representative, &f64))| {
             let interval = match representative {

@@ -12,7 +12,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{Link, Order, by_length};
+use crate::cluster::{Link, Order, Ranking};
 use crate::explain::{NamedRecord, explain};
 use crate::join::{EstimateOptions, JoinOptions, JoinResult, Method, OwnedInput};
 use crate::model::{Collections, Error, Explanation, Measure, Result, Run, Threshold};
@@ -251,11 +251,11 @@ impl Search {
         }
         let (joined, exact) = self.joined(&plan, &source, &prepared, None)?;
         let input = exact.as_ref().unwrap_or(&prepared).input();
-        let ranks = self.ranks(&source, source.len())?;
+        let ranking = self.ranking(&source, source.len())?;
         let context = RecordContext { classes: self.classes.as_deref(), ..RecordContext::default() };
-        let grouping = Grouping { link: self.link, order: self.order(ranks.as_deref()) };
+        let grouping = Grouping { link: self.link, order: self.order(ranking.as_ref()) };
         let deduped = pipeline::dedup_joined(joined, input, context, plan.selection(), grouping, &self.run)?;
-        Ok(Groups::new(deduped.into(), &mut plan.values(plan.joined().measure, prepared.synopses()), None))
+        Ok(Groups::new(deduped, &mut plan.values(plan.joined().measure, prepared.synopses()), None))
     }
 
     /// Removes the records that are near one of another collection, then groups the rest.
@@ -270,9 +270,9 @@ impl Search {
         }
         let (source, left) = records.source().followed_by(others.source());
         let prepared = self.prepare(&plan, &source, Some(left))?;
-        let ranks = self.ranks(&source, left)?;
+        let ranking = self.ranking(&source, left)?;
         let context = RecordContext { classes: self.classes.as_deref(), ..RecordContext::default() };
-        let grouping = Grouping { link: self.link, order: self.order(ranks.as_deref()) };
+        let grouping = Grouping { link: self.link, order: self.order(ranking.as_ref()) };
         let deduped =
             pipeline::dedup_against(prepared.input(), context, left, plan.joined(), Some(grouping), &self.run)?;
         Ok(Groups::new(deduped, &mut plan.values(plan.joined().measure, prepared.synopses()), Some(left)))
@@ -325,24 +325,17 @@ impl Search {
     }
 
     /// The order in which records are kept, where it is known before the join.
-    fn ranks(&self, source: &Source<'_>, records: usize) -> Result<Option<Vec<u32>>> {
-        match &self.keep {
-            Keep::First | Keep::Central => Ok(None),
-            Keep::Longest => Ok(Some(by_length(&source.lengths()[..records]))),
-            Keep::Ranked(ranks) => {
-                let mut sorted = ranks.clone();
-                sorted.sort_unstable();
-                if !sorted.into_iter().eq(0..records as u32) {
-                    return Err(Error::Conflict("the ranks must have the position of each record once"));
-                }
-                Ok(Some(ranks.clone()))
-            }
-        }
+    fn ranking(&self, source: &Source<'_>, records: usize) -> Result<Option<Ranking>> {
+        Ok(match &self.keep {
+            Keep::First | Keep::Central => None,
+            Keep::Longest => Some(Ranking::by_length(&source.lengths()[..records])),
+            Keep::Ranked(records) => Some(Ranking::new(records.clone())?),
+        })
     }
 
-    fn order<'r>(&self, ranks: Option<&'r [u32]>) -> Order<'r> {
-        match (ranks, &self.keep) {
-            (Some(ranks), _) => Order::Ranked(ranks),
+    fn order<'r>(&self, ranking: Option<&'r Ranking>) -> Order<'r> {
+        match (ranking, &self.keep) {
+            (Some(ranking), _) => Order::Ranked(ranking),
             (None, Keep::Central) => Order::Degree,
             (None, _) => Order::Input,
         }

@@ -1,16 +1,18 @@
-//! Which record of a group is kept, as the user says it.
+//! Which record of a group of near duplicates is kept, by what a table says of its records.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Error;
+use twinset::exact::Ranking;
+use twinset::support::Strings;
+use twinset::{Error, Link};
 
-/// What becomes of near duplicates.
+/// What forms a group, and which of its records is kept.
 ///
 /// ```
-/// # use twinset::exact::{DedupOptions, KeepRule};
+/// # use twinset_io::{DedupOptions, KeepRule};
 /// let options: DedupOptions = serde_json::from_str(r#"{"keep": "max:stars", "link": "representative"}"#)?;
 /// assert_eq!(options.keep, KeepRule::Max("stars".to_owned()));
 /// # Ok::<(), serde_json::Error>(())
@@ -30,11 +32,11 @@ pub struct DedupOptions {
     /// representative: records are visited in the order of --keep, and each joins its most similar representative within
     /// the threshold, or becomes one.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t))]
-    #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Link>()))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<Link>()))]
     pub link: Link,
 }
 
-/// Which record of a group is kept, by what a table says of records. [`Search`](crate::Search) takes a [`Keep`](crate::Keep).
+/// Which record of a group is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum KeepRule {
@@ -52,11 +54,21 @@ pub enum KeepRule {
 }
 
 impl KeepRule {
-    /// The field by which it goes, if it is one.
+    /// Returns the field whose values decide, if there is one.
     pub fn field(&self) -> Option<&String> {
         match self {
             Self::Max(field) | Self::Min(field) => Some(field),
-            _ => None,
+            Self::First | Self::Longest | Self::Central => None,
+        }
+    }
+
+    /// Ranks the records by their lengths, or by the values of the [`field`](Self::field); `None` where neither decides.
+    pub fn ranking(&self, lengths: &[u32], values: &Strings) -> Option<Ranking> {
+        match self {
+            Self::First | Self::Central => None,
+            Self::Longest => Some(Ranking::by_length(lengths)),
+            Self::Max(_) => Some(Ranking::by_value(values, true)),
+            Self::Min(_) => Some(Ranking::by_value(values, false)),
         }
     }
 }
@@ -103,17 +115,4 @@ impl From<KeepRule> for String {
     fn from(keep: KeepRule) -> String {
         keep.to_string()
     }
-}
-
-/// What forms a group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = Error::unknown_name::<Self>)]
-pub enum Link {
-    /// All that pairs connect.
-    #[default]
-    Any,
-    /// A record and those that joined it, each within the threshold of it.
-    Representative,
 }
