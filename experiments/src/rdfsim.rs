@@ -9,6 +9,7 @@ use maud::html;
 use testbed::Server;
 use twinset::estimate::{Labeler, LshOptions, lsh_bits};
 use twinset::exact::{JoinOptions, join};
+use twinset::support::intersection_len;
 use twinset::tokenize::TokenHasher;
 use twinset::{Run, Threshold, TokenOptions};
 use twinset_index::Settings;
@@ -295,13 +296,7 @@ impl Resources {
         for &(record, _) in queries {
             let own = &self.records[record].hashes;
             let is_near = |other: &&LabeledRecord| {
-                let (mut i, mut j, mut common) = (0, 0, 0);
-                while i < own.len() && j < other.hashes.len() {
-                    let (a, b) = (own[i], other.hashes[j]);
-                    common += usize::from(a == b);
-                    i += usize::from(a <= b);
-                    j += usize::from(b <= a);
-                }
+                let common = intersection_len(own, &other.hashes);
                 common as f64 >= asked.threshold.as_f64() * (own.len() + other.hashes.len() - common) as f64
             };
             near += self.records.iter().filter(is_near).count();

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use twinset::TokenOptions;
+use twinset::support::intersection_len;
 use twinset::tokenize::{TokenHasher, seeded_hash};
 
 use crate::Result;
@@ -82,14 +83,7 @@ pub(crate) const COPY: f64 = 0.85;
 
 /// How many terms two sorted sets share, and how many they have together.
 pub(crate) fn shared(x: &[u64], y: &[u64]) -> (usize, usize) {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < x.len() && j < y.len() {
-        match x[i].cmp(&y[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => (i, j, common) = (i + 1, j + 1, common + 1),
-        }
-    }
+    let common = intersection_len(x, y);
     (common, x.len() + y.len() - common)
 }
 

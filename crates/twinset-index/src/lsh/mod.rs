@@ -22,6 +22,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use twinset::estimate::{Labeler, label_range};
 use twinset::exact::{Bounds, Collections};
+use twinset::support::intersection_len;
 use twinset::tokenize::TokenHasher;
 use twinset::{Measure, Threshold};
 
@@ -222,7 +223,7 @@ impl LshIndex {
             if !bounds.accepts(size, size_other, size.min(size_other)) {
                 return;
             }
-            let overlap = overlap(hashes, other);
+            let overlap = intersection_len(hashes, other) as u32;
             if bounds.accepts(size, size_other, overlap) {
                 let similarity = Measure::Jaccard.value(size, size_other, overlap);
                 hits.push(Hit { number, id: id.to_owned(), similarity });
@@ -393,15 +394,3 @@ const MOST_DAMAGES: usize = 20;
 /// Of so many records labels are made again in a quick check. They are spread evenly: if those of one record in a hundred were wrong,
 /// all of them would be missed once in 20,000 checks.
 const SAMPLE: u64 = 1000;
-
-/// How many hashes two sorted sets have in common.
-fn overlap(x: &[u64], y: &[u64]) -> u32 {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < x.len() && j < y.len() {
-        common += u32::from(x[i] == y[j]);
-        let (a, b) = (x[i], y[j]);
-        i += usize::from(a <= b);
-        j += usize::from(b <= a);
-    }
-    common
-}

@@ -8,6 +8,7 @@ pub(crate) mod orphans;
 
 use rayon::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
+use twinset::support::intersection_len;
 
 use self::groups::Groups;
 use crate::features::Feature;
@@ -135,7 +136,7 @@ pub(crate) fn within(left: &Feature, right: &Feature, shares: &Shares) -> Option
         return None;
     }
     let known = looked_for(left, right);
-    Some((common(known, &right.values) as u32, known.len() as u32))
+    Some((intersection_len(known, &right.values) as u32, known.len() as u32))
 }
 
 /// Values of the left that must be among the right one's smallest, if it has them.
@@ -148,7 +149,7 @@ fn looked_for<'a>(left: &'a Feature, right: &Feature) -> &'a [u64] {
 /// is taken to be contained.
 pub(crate) fn estimate(left: &Feature, right: &Feature) -> f64 {
     let known = looked_for(left, right);
-    if known.is_empty() { 1.0 } else { common(known, &right.values) as f64 / known.len() as f64 }
+    if known.is_empty() { 1.0 } else { intersection_len(known, &right.values) as f64 / known.len() as f64 }
 }
 
 /// Whether a feature may be contained in another. It is never denied if it is wholly contained.
@@ -180,7 +181,7 @@ fn may_be_within(left: &Feature, right: &Feature, shares: &Shares) -> bool {
     if is_hopeless {
         return false;
     }
-    let found = common(known, &right.values);
+    let found = intersection_len(known, &right.values);
     let is_possible = match (is_whole, is_counted) {
         (true, _) => found == below,
         // All values were looked for.
@@ -197,15 +198,3 @@ fn may_be_within(left: &Feature, right: &Feature, shares: &Shares) -> bool {
 
 /// So many values are looked up before all are compared.
 const QUICK: usize = 8;
-
-/// How many values two lists in order have in common.
-fn common(left: &[u64], right: &[u64]) -> usize {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < left.len() && j < right.len() {
-        let (a, b) = (left[i], right[j]);
-        common += usize::from(a == b);
-        i += usize::from(a <= b);
-        j += usize::from(b <= a);
-    }
-    common
-}

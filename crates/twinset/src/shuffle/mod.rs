@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::join::{EstimateOptions, JoinOptions, Method};
 use crate::model::{Bounds, Collections, Error, Measure, Result, Side};
 use crate::sketch::{Interval, MinHasher};
-use crate::support::fold;
+use crate::support::{fold, intersection_len};
 use crate::tokenize::{TokenHasher, TokenOptions, mix};
 
 /// A set's name: 128 bits of hash of its tokens, so that different sets have different names, for all that ever happens.
@@ -196,7 +196,7 @@ impl Shuffle {
     /// Compares two sets that met, sorted as [`set`](Self::set) gives them, and calls `found` for the one or two rows that they are:
     /// whether they are the other way round, and their value.
     pub fn compare(&self, left: &[u64], right: &[u64], mut found: impl FnMut(bool, f64)) {
-        let (x, y, overlap) = (left.len() as u32, right.len() as u32, common(left, right));
+        let (x, y, overlap) = (left.len() as u32, right.len() as u32, intersection_len(left, right) as u32);
         let bounds = self.bounds.one_way();
         let is_ordered = self.measure == Measure::Containment;
         if bounds.accepts(x, y, overlap) {
@@ -209,7 +209,7 @@ impl Shuffle {
 
     /// The value of two sets, whatever the threshold; of containment's two directions, the larger.
     pub fn value(&self, left: &[u64], right: &[u64]) -> f64 {
-        let (x, y, overlap) = (left.len() as u32, right.len() as u32, common(left, right));
+        let (x, y, overlap) = (left.len() as u32, right.len() as u32, intersection_len(left, right) as u32);
         let (there, back) = (self.measure.value(x, y, overlap), self.measure.value(y, x, overlap));
         if self.measure == Measure::Containment { there.max(back) } else { there }
     }
@@ -246,15 +246,4 @@ fn narrow(hash: u128, salt: u64) -> u64 {
         0 => low,
         _ => fold(low ^ mix(salt), high ^ mix(!salt)),
     }
-}
-
-/// How many elements two sorted sets share.
-fn common(x: &[u64], y: &[u64]) -> u32 {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while let (Some(a), Some(b)) = (x.get(i), y.get(j)) {
-        common += u32::from(a == b);
-        i += usize::from(a <= b);
-        j += usize::from(b <= a);
-    }
-    common
 }

@@ -1,5 +1,6 @@
 //! What has nothing to do with near duplicates: strings, temporary files, salted hashes, names of enums, prefetching.
 
+mod intersection;
 #[cfg(feature = "clap")]
 mod names;
 mod prefetch;
@@ -7,6 +8,7 @@ mod salt;
 mod spill;
 mod strings;
 
+pub use intersection::intersection_len;
 #[cfg(feature = "clap")]
 pub use names::name_parser;
 pub(crate) use prefetch::prefetch;
