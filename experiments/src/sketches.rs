@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use maud::html;
 use rayon::prelude::*;
-use twinset::estimate::{EstimateOptions, minhash_recall};
+use twinset::estimate::{EstimateOptions, MinHashSettings, minhash_recall};
 use twinset::exact::{Input, JoinOptions, join};
 use twinset::tokenize::TokenBlock;
 use twinset::tokenize::{Sets, Tokenizer};
@@ -122,7 +122,7 @@ impl Sketches {
                     probability,
                     ..EstimateOptions::default()
                 };
-                let wanted = options.of_sketches(&exact)?;
+                let wanted = options.for_minhash(&exact)?;
                 let agree = wanted.threshold.map_or(0, |agree| agree.as_f64() as u32);
                 let begin = Instant::now();
                 let sketches = source.sketches(&self.tokens, permutations)?;
@@ -157,5 +157,5 @@ impl Sketches {
 /// Sketches of texts whose items are their tokens.
 fn sketch<'t>(texts: impl Iterator<Item = &'t str>, permutations: u32, seed: u64) -> anyhow::Result<TokenBlock> {
     let options = TokenOptions { tokens: Some("items".parse()?), ..TokenOptions::default() };
-    Ok(Tokenizer::sketching(&options, (permutations, seed), &Run::default())?.block(texts)?)
+    Ok(Tokenizer::minhash(&options, MinHashSettings { permutations, seed }, &Run::default())?.block(texts)?)
 }

@@ -7,6 +7,7 @@ use rand::SeedableRng;
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use twinset::estimate::MinHashSettings;
 use twinset::tokenize::{Sets, Tokenizer, tokenize};
 use twinset::{Run, TokenOptions, TokenSets};
 use twinset_io::generate::{GenerateOptions, Generator};
@@ -67,13 +68,13 @@ impl Source {
         let run = Run::default();
         match &self.texts {
             Texts::Generated(texts) => {
-                let tokenizer = Tokenizer::sketching(options, (permutations, 0), &run)?;
+                let tokenizer = Tokenizer::minhash(options, MinHashSettings { permutations, seed: 0 }, &run)?;
                 let blocks = texts.par_chunks(1024).map(|texts| tokenizer.block(texts.iter().map(String::as_str)));
                 let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
                 Ok(tokenizer.finish_within(blocks, 0)?)
             }
             Texts::Files(inputs, read) => {
-                let content = Content::Sketches(options, (permutations, 0));
+                let content = Content::Sketches(options, MinHashSettings { permutations, seed: 0 });
                 let collection = load(std::slice::from_ref(inputs), read, Keeping::all(content), &run)?;
                 collection.sets.context("sketches were asked for")
             }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use twinset::estimate::{EstimateOptions, Synopses, SynopsisBuilder};
+use twinset::estimate::{EstimateOptions, MinHashSettings, Synopses, SynopsisBuilder};
 use twinset::exact::{Input, JoinOptions, Pair, join, verify};
 use twinset::tokenize::{Tokenizer, synopsis_value, tokenize};
 use twinset::{Measure, Run, Threshold, TokenOptions};
@@ -18,7 +18,7 @@ pub(crate) fn estimates(data: &[u8]) {
         probability: f64::from(bytes.byte()) / 255.0,
         seed: u64::from(bytes.byte()),
         size: u32::from(bytes.byte()),
-        labels: twinset::estimate::LshOptions { trees: bytes.below(40) as u32, bits: bytes.below(70) as u32 },
+        lsh: twinset::estimate::LshOptions { trees: bytes.below(40) as u32, bits: bytes.below(70) as u32 },
         ..EstimateOptions::default()
     };
     let measure = bytes.one_of(&Measure::of_sets().collect::<Vec<_>>());
@@ -36,13 +36,13 @@ pub(crate) fn estimates(data: &[u8]) {
     let sets = left.map_or(sets.clone(), |left| sets.split_at(left as u32));
 
     // What labels find is exact: it is among all pairs, with the same value.
-    if let Ok(labelled) = options.of_labels(&wanted) {
+    if let Ok(labelled) = options.for_lsh(&wanted) {
         let (found, all) = (pairs(Input::Sets(&sets), &labelled, &run), pairs(Input::Sets(&sets), &wanted, &run));
         assert!(found.iter().all(|pair| all.contains(pair)), "labels find what is no pair: {wanted:?}");
     }
-    if let Ok(sketched) = options.of_sketches(&wanted)
-        && let Ok(tokenizer) =
-            Tokenizer::sketching(&TokenOptions::default(), (options.permutations.get(), options.seed), &run)
+    let settings = MinHashSettings { permutations: options.permutations.get(), seed: options.seed };
+    if let Ok(sketched) = options.for_minhash(&wanted)
+        && let Ok(tokenizer) = Tokenizer::minhash(&TokenOptions::default(), settings, &run)
     {
         let blocks = tokenizer.block(texts.iter().copied()).expect("the texts are short");
         let sketches = tokenizer.finish_within([blocks], 0).expect("the sketches are few");
@@ -60,7 +60,7 @@ pub(crate) fn estimates(data: &[u8]) {
             }
         }
     }
-    if let (Ok(estimated), Ok(mut synopses)) = (options.of_synopses(&wanted), Synopses::new(options.size)) {
+    if let (Ok(estimated), Ok(mut synopses)) = (options.for_kmv(&wanted), Synopses::new(options.size)) {
         for text in &texts {
             let mut builder = SynopsisBuilder::new(options.size).expect("the size was checked");
             let hasher =

@@ -91,7 +91,7 @@ pub(crate) fn sketches(data: &[u8]) {
     let Ok(estimate) = file.settings.estimate(&EstimateOptions::default(), &TokenOptions::default()) else { return };
     let Ok((collection, _)) = Collection::of_sketches(vec![file], &run) else { return };
     let half = "0.5".parse().expect("it is a threshold");
-    if let Ok(options) = estimate.of_sketches(&JoinOptions::at(half)) {
+    if let Ok(options) = estimate.for_minhash(&JoinOptions::at(half)) {
         _ = join(collection.input(), &options, &run).map(|joined| joined.iter().count());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use twinset::estimate::EstimateOptions;
+use twinset::estimate::{EstimateOptions, MinHashSettings};
 use twinset::tokenize::TokenBlock;
 use twinset::{Measure, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
@@ -73,7 +73,8 @@ impl Sketch {
         let are_resources = are_rdf(&inputs, &self.read)?;
         let rdf = are_resources.then(|| self.read.rdf.fixed()).transpose()?;
         let settings = SketchSettings::new(self.permutations.get(), self.seed, &tokens, rdf);
-        let content = Content::RawSketches(&tokens, (settings.permutations, self.seed));
+        let content =
+            Content::RawSketches(&tokens, MinHashSettings { permutations: settings.permutations, seed: self.seed });
         let collection = load(&[inputs], &self.read, Keeping::all(content), &session.run)?;
         write_sketches(output, &collection.left, &collection.sketches, &settings)?;
         let records = count(collection.left.len() as u64, "record");

@@ -53,8 +53,7 @@ pub fn explain(
     tokens.add("only_right", named(&|token| !in_x(token), y));
     tree.add("tokens", tokens);
 
-    let sizes = (x.len() as u32, y.len() as u32);
-    tree.add("measures", measures(sizes, overlap, left.text, right.text));
+    tree.add("measures", measures(x.len() as u32, y.len() as u32, overlap, left.text, right.text));
     if let Some(threshold) = options.threshold {
         let bounds = Bounds::new(options.measure, threshold, Collections::One)?;
         let mut verdict = Explanation::branch();
@@ -76,7 +75,7 @@ pub fn explain(
         } else if is_edit {
             edit_verdict(&mut verdict, &bounds, left.text, right.text);
         } else {
-            filters(&mut verdict, &bounds, (x, y), options.max_depth, names);
+            filters(&mut verdict, &bounds, x, y, options.max_depth, names);
         }
         tree.add("verdict", verdict);
     }
@@ -85,7 +84,7 @@ pub fn explain(
 }
 
 /// The value of every measure.
-fn measures((x, y): (u32, u32), overlap: u32, left: &str, right: &str) -> Explanation {
+fn measures(x: u32, y: u32, overlap: u32, left: &str, right: &str) -> Explanation {
     let mut branch = Explanation::branch();
     for &measure in Measure::ALL {
         let value = match measure {
@@ -124,7 +123,8 @@ fn edit_verdict(verdict: &mut Explanation, bounds: &Bounds, left: &str, right: &
 fn filters(
     verdict: &mut Explanation,
     bounds: &Bounds,
-    (left, right): (&[u32], &[u32]),
+    left: &[u32],
+    right: &[u32],
     max_depth: u32,
     names: &TokenNames,
 ) {

@@ -43,8 +43,8 @@ pub mod estimate {
     pub use crate::join::{EstimateOptions, KmvPlan, LshPlan};
     pub use crate::pipeline::count_estimates;
     pub use crate::sketch::{
-        Comparison, Condition, Interval, Intervals, Labeler, LshOptions, SYNOPSIS_SIZE, Synopses, Synopsis,
-        SynopsisBuilder, count_error, error_bound, kmv_size, label_range, lowest_estimate, lsh_bits, lsh_recall,
-        lsh_trees, min_agreement, minhash_recall,
+        Comparison, Condition, Interval, Intervals, KmvSettings, Labeler, LshOptions, MinHashSettings, SYNOPSIS_SIZE,
+        Synopses, Synopsis, SynopsisBuilder, count_error, error_bound, kmv_size, label_range, lowest_estimate,
+        lsh_bits, lsh_recall, lsh_trees, min_agreement, minhash_recall,
     };
 }

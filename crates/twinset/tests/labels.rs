@@ -77,7 +77,7 @@ fn a_join_by_labels_keeps_its_promise_and_finds_nothing_else() {
             .unwrap();
         for probability in [0.5, 0.9, 0.98] {
             let estimate = EstimateOptions { probability, ..EstimateOptions::default() };
-            let options = estimate.of_labels(&JoinOptions::at(similarity.to_string().parse().unwrap())).unwrap();
+            let options = estimate.for_lsh(&JoinOptions::at(similarity.to_string().parse().unwrap())).unwrap();
             let joined = join(Input::Sets(&sets), &options, &Run::default()).unwrap();
             let pairs: Vec<twinset::exact::Pair> = joined.iter().collect::<Result<_, _>>().unwrap();
             assert!(

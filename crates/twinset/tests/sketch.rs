@@ -1,14 +1,14 @@
 //! Sketches estimate without bias, err as little as their number of entries allows, and their intervals hold.
 
 use rayon::prelude::*;
-use twinset::estimate::{EstimateOptions, Interval, minhash_recall};
+use twinset::estimate::{EstimateOptions, Interval, MinHashSettings, minhash_recall};
 use twinset::exact::{Input, JoinOptions, join};
 use twinset::tokenize::{Sets, Tokenizer};
 use twinset::{Run, TokenOptions, TokenSets};
 
 fn sketches(texts: &[String], permutations: u32, seed: u64, run: &Run) -> TokenSets {
     let options = TokenOptions { tokens: Some("items".parse().unwrap()), ..TokenOptions::default() };
-    let tokenizer = Tokenizer::sketching(&options, (permutations, seed), run).unwrap();
+    let tokenizer = Tokenizer::minhash(&options, MinHashSettings { permutations, seed }, run).unwrap();
     let block = tokenizer.block(texts.iter().map(String::as_str)).unwrap();
     match tokenizer.finish_within([block], 0).unwrap() {
         Sets::InMemory(sets) => sets,
@@ -90,7 +90,7 @@ fn all_pairs_that_agree_in_enough_entries_are_found() {
         .collect();
     let options =
         EstimateOptions { agree: Some(20), permutations: 32.try_into().unwrap(), ..EstimateOptions::default() };
-    let wanted = options.of_sketches(&JoinOptions::default()).unwrap();
+    let wanted = options.for_minhash(&JoinOptions::default()).unwrap();
     for memory in [None, Some(1 << 15)] {
         let sets = sketches(&texts, 32, 9, &Run::default());
         let joined = match memory {
@@ -98,7 +98,8 @@ fn all_pairs_that_agree_in_enough_entries_are_found() {
             Some(_) => {
                 let run = Run { memory, ..Run::default() };
                 let tokens = TokenOptions { tokens: Some("items".parse().unwrap()), ..TokenOptions::default() };
-                let tokenizer = Tokenizer::sketching(&tokens, (32, 9), &run).unwrap();
+                let tokenizer =
+                    Tokenizer::minhash(&tokens, MinHashSettings { permutations: 32, seed: 9 }, &run).unwrap();
                 let block = tokenizer.block(texts.iter().map(String::as_str)).unwrap();
                 let Sets::Spilled(spilled) = tokenizer.finish_within([block], 0).unwrap() else { panic!("it fits") };
                 join(Input::Spilled(&spilled), &wanted, &run).unwrap()
@@ -138,7 +139,9 @@ fn the_curve_is_what_the_formula_says() {
 /// Sketches made today must compare with sketches made next year.
 #[test]
 fn sketches_are_the_same_for_ever() {
-    let tokenizer = Tokenizer::sketching(&TokenOptions::default(), (6, 0), &Run::default()).unwrap();
+    let tokenizer =
+        Tokenizer::minhash(&TokenOptions::default(), MinHashSettings { permutations: 6, seed: 0 }, &Run::default())
+            .unwrap();
     let block = tokenizer.block(["yes as soon as possible", ""]).unwrap();
     let sketches: Vec<&[u32]> = block.sketches().collect();
     assert_eq!(

@@ -270,7 +270,7 @@ fn sketches() -> Sample {
         // All pairs that agree in a single entry.
         let estimate = EstimateOptions { agree: Some(1), ..EstimateOptions::default() };
         let estimate = file.settings.estimate(&estimate, &TokenOptions::default())?;
-        let join = estimate.of_sketches(&JoinOptions::at("1/16".parse().expect("it is a threshold")))?;
+        let join = estimate.for_minhash(&JoinOptions::at("1/16".parse().expect("it is a threshold")))?;
         let (collection, _) = Collection::of_sketches(vec![file], &run)?;
         let pairs = twinset::exact::join(collection.input(), &join, &run)?;
         let pairs = pairs.iter().collect::<twinset::Result<Vec<_>>>()?;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use twinset::estimate::Synopses;
+use twinset::estimate::{KmvSettings, MinHashSettings, Synopses};
 use twinset::exact::Seconds;
 use twinset::exact::{Plan, Representation};
 use twinset::support::Strings;
@@ -30,12 +30,12 @@ use crate::uniques::Uniques;
 pub enum Content<'a> {
     /// Their token sets.
     Sets(&'a TokenOptions),
-    /// Sketches of their token sets: how many entries they have, and the seed of the permutations.
-    Sketches(&'a TokenOptions, (u32, u64)),
+    /// MinHash sketches of their token sets.
+    Sketches(&'a TokenOptions, MinHashSettings),
     /// The same sketches as they are, and not as sets.
-    RawSketches(&'a TokenOptions, (u32, u64)),
-    /// Synopses of their token sets: how many values they have, and their seed.
-    Synopses(&'a TokenOptions, (u32, u64)),
+    RawSketches(&'a TokenOptions, MinHashSettings),
+    /// KMV synopses of their token sets.
+    Synopses(&'a TokenOptions, KmvSettings),
     /// Their token sets, the names of the tokens, and the texts.
     NamedSets(&'a TokenOptions),
     /// The texts themselves.
@@ -47,8 +47,8 @@ impl<'a> From<&'a Plan> for Content<'a> {
         match plan.representation() {
             Representation::Texts => Self::Texts,
             Representation::Sets => Self::Sets(plan.tokens()),
-            Representation::Sketches { permutations, seed } => Self::Sketches(plan.tokens(), (permutations, seed)),
-            Representation::Synopses { size, seed } => Self::Synopses(plan.tokens(), (size, seed)),
+            Representation::Sketches(settings) => Self::Sketches(plan.tokens(), settings),
+            Representation::Synopses(settings) => Self::Synopses(plan.tokens(), settings),
         }
     }
 }
@@ -106,11 +106,11 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let told = |tokens: &TokenOptions| tokens_for(collections, options, tokens);
     let (tokenizer, keep_texts) = match content {
         Content::Sets(tokens) => (Some(Tokenizer::within(&told(tokens)?, run)?), false),
-        Content::Sketches(tokens, entries) => (Some(Tokenizer::sketching(&told(tokens)?, entries, run)?), false),
-        Content::RawSketches(tokens, entries) => {
-            (Some(Tokenizer::sketching(&told(tokens)?, entries, &Run { memory: None, ..run.clone() })?), false)
+        Content::Sketches(tokens, settings) => (Some(Tokenizer::minhash(&told(tokens)?, settings, run)?), false),
+        Content::RawSketches(tokens, settings) => {
+            (Some(Tokenizer::minhash(&told(tokens)?, settings, &Run { memory: None, ..run.clone() })?), false)
         }
-        Content::Synopses(tokens, how) => (Some(Tokenizer::synopsizing(&told(tokens)?, how)?), false),
+        Content::Synopses(tokens, settings) => (Some(Tokenizer::kmv(&told(tokens)?, settings)?), false),
         Content::NamedSets(tokens) => (Some(Tokenizer::within(&told(tokens)?, run)?), true),
         Content::Texts => (None, true),
     };
@@ -181,7 +181,7 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
             sketches = blocks;
             Ok((None, None))
         }
-        (Some(_), Content::Synopses(_, (size, _))) => {
+        (Some(_), Content::Synopses(_, KmvSettings { size, .. })) => {
             synopses = Some(Synopses::of_blocks(blocks, size)?);
             Ok((None, None))
         }

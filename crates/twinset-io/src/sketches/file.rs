@@ -14,6 +14,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use twinset::Run;
+use twinset::estimate::MinHashSettings;
 use twinset::support::Strings;
 use twinset::tokenize::TokenBlock;
 use twinset::tokenize::{Sets, Tokenizer};
@@ -163,7 +164,7 @@ impl SketchFile {
             )));
         }
         let left = self.ids.len() as u32;
-        let tokenizer = Tokenizer::sketching(tokens, (*permutations, *seed), run)?;
+        let tokenizer = Tokenizer::minhash(tokens, MinHashSettings { permutations: *permutations, seed: *seed }, run)?;
         let is_one = other.is_none();
         let blocks = self.blocks.into_iter().chain(other.into_iter().flat_map(|other| other.blocks));
         let sets = tokenizer.finish_within(blocks, 0)?;
@@ -188,7 +189,7 @@ impl SketchFile {
         });
         let block = TokenBlock::of_sketches(chosen);
         let SketchSettings { permutations, seed, tokens, .. } = &self.settings;
-        let tokenizer = Tokenizer::sketching(tokens, (*permutations, *seed), run)?;
+        let tokenizer = Tokenizer::minhash(tokens, MinHashSettings { permutations: *permutations, seed: *seed }, run)?;
         Ok((tokenizer.finish_within([block], 0)?, missing))
     }
 }

@@ -36,7 +36,7 @@ use std::time::Instant;
 
 use self::exact::edit;
 use self::results::{GroupPairs, PairCount, TopK, Values};
-use self::task::{Groups, Match, OrderedSets, Task};
+use self::task::{Found, Groups, Match, OrderedSets, Task};
 use crate::model::{Bounds, Error, Measure, Pair, Result, Run, Stats};
 
 /// What a join returns of the pairs that it finds.
@@ -126,8 +126,8 @@ fn find(options: &JoinOptions, task: &Task<'_>) -> Result<(Vec<Vec<Match>>, Stat
     if let Some(lsh) = &options.lsh {
         let labels_bytes = 16 * u64::from(lsh.trees) * task.sets.len() as u64;
         task.run.check_memory(task.sets.bytes() + labels_bytes)?;
-        let (matches, candidates) = estimate::lsh::join(task, lsh)?;
-        return Ok((matches, task.stats("labels", candidates)));
+        let Found { matches, candidates } = estimate::lsh::join(task, lsh)?;
+        return Ok((matches, task.stats("lsh", candidates)));
     }
     exact::find(options, task)
 }

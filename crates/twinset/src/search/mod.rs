@@ -126,7 +126,7 @@ impl Search {
     /// Sets the number of LSH trees, and of the bits of their labels.
     #[must_use]
     pub fn trees(mut self, trees: u32, bits: u32) -> Self {
-        (self.estimate.labels.trees, self.estimate.labels.bits) = (trees, bits);
+        (self.estimate.lsh.trees, self.estimate.lsh.bits) = (trees, bits);
         self
     }
 

@@ -3,7 +3,7 @@
 use crate::join::{EstimateOptions, Input, JoinOptions, JoinResult, Method};
 use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Threshold};
 use crate::pipeline;
-use crate::sketch::{Interval, Intervals, Synopses, lsh_recall, minhash_recall};
+use crate::sketch::{Interval, Intervals, KmvSettings, MinHashSettings, Synopses, lsh_recall, minhash_recall};
 use crate::tokenize::TokenOptions;
 
 /// A search whose options fit together, and what follows from them.
@@ -25,19 +25,9 @@ pub enum Representation {
     /// Their token sets.
     Sets,
     /// MinHash sketches of the token sets.
-    Sketches {
-        /// How many entries a sketch has.
-        permutations: u32,
-        /// The seed of the permutations.
-        seed: u64,
-    },
+    Sketches(MinHashSettings),
     /// KMV synopses of the token sets.
-    Synopses {
-        /// How many values a synopsis has.
-        size: u32,
-        /// The seed of the values.
-        seed: u64,
-    },
+    Synopses(KmvSettings),
 }
 
 impl Plan {
@@ -53,7 +43,7 @@ impl Plan {
             }
             Method::Lsh => {
                 in_memory("labels are held in memory; leave out --memory, or find pairs exactly")?;
-                estimate.of_labels(join)?
+                estimate.for_lsh(join)?
             }
             Method::Kmv => {
                 in_memory(
@@ -64,10 +54,10 @@ impl Plan {
                         "what is checked must be told: give --threshold as well, or leave out --verify",
                     ));
                 }
-                estimate.of_synopses(join)?
+                estimate.for_kmv(join)?
             }
             Method::MinHash => {
-                let joined = estimate.of_sketches(join)?;
+                let joined = estimate.for_minhash(join)?;
                 if let (None, Some(agree)) = (wanted.threshold, estimate.agree) {
                     wanted.threshold = Some(Threshold::new(u64::from(agree), u64::from(estimate.permutations.get()))?);
                 }
@@ -88,8 +78,10 @@ impl Plan {
     pub fn representation(&self) -> Representation {
         let EstimateOptions { permutations, seed, size, .. } = self.estimate;
         match (self.estimate.method, self.wanted.measure) {
-            (Method::MinHash, _) => Representation::Sketches { permutations: permutations.get(), seed },
-            (Method::Kmv, _) => Representation::Synopses { size, seed },
+            (Method::MinHash, _) => {
+                Representation::Sketches(MinHashSettings { permutations: permutations.get(), seed })
+            }
+            (Method::Kmv, _) => Representation::Synopses(KmvSettings { size, seed }),
             (Method::Exact, Measure::Edit) => Representation::Texts,
             (Method::Exact | Method::Lsh, _) => Representation::Sets,
         }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::plan::Representation;
 use crate::join::OwnedInput;
 use crate::model::{Error, Result, Run, TokenSets};
-use crate::sketch::Synopses;
+use crate::sketch::{KmvSettings, Synopses};
 use crate::support::Strings;
 use crate::tokenize::{TokenKind, TokenOptions, Tokenizer};
 
@@ -157,10 +157,8 @@ impl<'a> Source<'a> {
         };
         let tokenizer = match representation {
             Representation::Texts | Representation::Sets => Tokenizer::within(options, run)?,
-            Representation::Sketches { permutations, seed } => {
-                Tokenizer::sketching(options, (permutations, seed), run)?
-            }
-            Representation::Synopses { size, seed } => Tokenizer::synopsizing(options, (size, seed))?,
+            Representation::Sketches(settings) => Tokenizer::minhash(options, settings, run)?,
+            Representation::Synopses(settings) => Tokenizer::kmv(options, settings)?,
         };
         let starts: Vec<usize> = (0..texts.len()).step_by(BLOCK).collect();
         let block = |&start: &usize| {
@@ -168,7 +166,7 @@ impl<'a> Source<'a> {
             tokenizer.block((start..texts.len().min(start + BLOCK)).map(|record| texts.get(record)))
         };
         let blocks = starts.par_iter().map(block).collect::<Result<Vec<_>>>()?;
-        if let Representation::Synopses { size, .. } = representation {
+        if let Representation::Synopses(KmvSettings { size, .. }) = representation {
             let synopses = Synopses::of_blocks(blocks, size)?;
             return Ok(OwnedInput::Synopses(match left {
                 Some(left) => synopses.split_at(left as u32),

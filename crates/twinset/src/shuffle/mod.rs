@@ -73,7 +73,7 @@ impl Shuffle {
             Method::MinHash => {
                 let permutations = estimate.permutations.get();
                 let minima = MinHasher::new(permutations, estimate.seed, false);
-                (estimate.of_sketches(join)?, Content::Entries(minima, permutations))
+                (estimate.for_minhash(join)?, Content::Entries(minima, permutations))
             }
             Method::Lsh | Method::Kmv => {
                 return bad(

@@ -16,6 +16,15 @@ pub(crate) struct MinHasher {
     portable: bool,
 }
 
+/// How MinHash sketches are made. Only sketches of the same settings can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MinHashSettings {
+    /// How many permutations there are: the entries of a sketch.
+    pub permutations: u32,
+    /// The seed of the permutations.
+    pub seed: u64,
+}
+
 /// Entries that are computed together.
 const LANES: usize = 16;
 

@@ -8,9 +8,9 @@ mod minhash;
 pub use intervals::{Interval, Intervals};
 pub(crate) use kmv::words_of;
 pub use kmv::{
-    Comparison, Condition, SYNOPSIS_SIZE, Synopses, Synopsis, SynopsisBuilder, count_error, error_bound, kmv_size,
-    lowest_estimate,
+    Comparison, Condition, KmvSettings, SYNOPSIS_SIZE, Synopses, Synopsis, SynopsisBuilder, count_error, error_bound,
+    kmv_size, lowest_estimate,
 };
 pub use lsh::{Labeler, LshOptions, label_range, lsh_bits, lsh_recall, lsh_trees};
+pub use minhash::{MinHashSettings, min_agreement, minhash_recall};
 pub(crate) use minhash::{MinHasher, low_bit};
-pub use minhash::{min_agreement, minhash_recall};

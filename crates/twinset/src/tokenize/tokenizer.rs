@@ -10,7 +10,7 @@ use super::dictionary::{Dictionary, Key, TokenCache, TokenStore};
 use super::shingles::{Numbers, ShingleStore, Shingles};
 use super::{Repeats, TokenKind, TokenOptions, seeded_hash, synopsis_value};
 use crate::model::{Result, Run, SpilledSets, TokenBlock, TokenSets};
-use crate::sketch::{MinHasher, Synopsis, SynopsisBuilder, words_of};
+use crate::sketch::{KmvSettings, MinHashSettings, MinHasher, Synopsis, SynopsisBuilder, words_of};
 use crate::support::Spill;
 
 /// Turns texts into token sets. Blocks can be tokenised on several threads; the result does not depend on how many.
@@ -124,17 +124,19 @@ impl Tokenizer {
         Ok(tokenizer)
     }
 
-    /// The same, but the sets are sketches: their tokens are entries, which are equal if place and value are. A record
-    /// without tokens has none.
-    pub fn sketching(options: &TokenOptions, (permutations, seed): (u32, u64), run: &Run) -> Result<Self> {
+    /// A tokenizer whose sets are MinHash sketches: their tokens are entries, which are equal if place and value are. A
+    /// record without tokens has none.
+    pub fn minhash(options: &TokenOptions, settings: MinHashSettings, run: &Run) -> Result<Self> {
+        let MinHashSettings { permutations, seed } = settings;
         let mut tokenizer = Self::within(options, run)?;
         tokenizer.cutter = Cutter::of_tokens(options)?;
         tokenizer.summary = Summary::Sketch(MinHasher::new(permutations, seed, run.portable), seed);
         Ok(tokenizer)
     }
 
-    /// The same, but blocks hold synopses of this size and seed, for [`Synopses::of_blocks`](crate::estimate::Synopses::of_blocks).
-    pub fn synopsizing(options: &TokenOptions, (size, seed): (u32, u64)) -> Result<Self> {
+    /// A tokenizer whose blocks hold KMV synopses, for [`Synopses::of_blocks`](crate::estimate::Synopses::of_blocks).
+    pub fn kmv(options: &TokenOptions, settings: KmvSettings) -> Result<Self> {
+        let KmvSettings { size, seed } = settings;
         Synopsis::check_size(size)?;
         let mut tokenizer = Self::with(Cutter::of_tokens(options)?);
         tokenizer.summary = Summary::Synopsis(size, seed);

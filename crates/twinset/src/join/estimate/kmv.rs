@@ -158,6 +158,6 @@ fn candidates(
     let bounds = Bounds::new(measure, threshold, groups.collections())?;
     let task = Task { refine: Some(refine), ..Task::new(&ordered, &bounds, options.max_depth, run) };
     let (matches, mut stats) = find(options, &task)?;
-    stats.algorithm = format!("synopses ({})", stats.algorithm);
+    stats.algorithm = format!("kmv ({})", stats.algorithm);
     Ok((matches, stats))
 }

@@ -10,6 +10,15 @@ use crate::model::{Bounds, Collections, Error, Measure, Result, Threshold};
 use crate::sketch::{Condition, LshOptions, SYNOPSIS_SIZE, Synopsis, lowest_estimate, min_agreement};
 
 /// Whether pairs are found exactly or by estimates, and how sure these are.
+///
+/// ```
+/// # use twinset::Method;
+/// # use twinset::estimate::EstimateOptions;
+/// let options: EstimateOptions = serde_json::from_str(r#"{"method": "lsh", "trees": 10, "probability": 0.95}"#)?;
+/// assert_eq!((options.method, options.lsh.trees, options.lsh.bits), (Method::Lsh, 10, 50));
+/// assert!(serde_json::from_str::<EstimateOptions>(r#"{"tree": 10}"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -42,10 +51,10 @@ pub struct EstimateOptions {
     /// How many values a synopsis has; records with no more tokens are compared exactly
     #[cfg_attr(feature = "clap", arg(long, value_name = "K", default_value_t = SYNOPSIS_SIZE, help_heading = "Method"))]
     pub size: u32,
-    /// How records are labelled.
-    #[serde(skip)]
+    /// How many LSH labels a record has, and how long they are.
+    #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
-    pub labels: LshOptions,
+    pub lsh: LshOptions,
 }
 
 const PERMUTATIONS: NonZeroU32 = NonZeroU32::new(100).expect("it is not zero");
@@ -62,13 +71,13 @@ impl Default for EstimateOptions {
             verify: false,
             seed: 0,
             size: SYNOPSIS_SIZE,
-            labels: LshOptions::default(),
+            lsh: LshOptions::default(),
         }
     }
 }
 
 impl EstimateOptions {
-    /// Refuses more permutations than make sense.
+    /// Checks the number of permutations.
     pub fn check_permutations(&self) -> Result<()> {
         match self.permutations.get() {
             1..=MOST_PERMUTATIONS => Ok(()),
@@ -78,13 +87,13 @@ impl EstimateOptions {
         }
     }
 
-    /// Refuses options of other methods.
+    /// Checks that no option of another method is set.
     pub fn check_method(&self) -> Result<()> {
-        let Self { method, permutations, agree, probability, verify, seed, size, labels } = self.clone();
+        let Self { method, permutations, agree, probability, verify, seed, size, lsh } = self.clone();
         let own = match method {
             Method::Exact => Self::default(),
             Method::MinHash => Self { method, permutations, agree, probability, verify, seed, ..Self::default() },
-            Method::Lsh => Self { method, probability, seed, labels, ..Self::default() },
+            Method::Lsh => Self { method, probability, seed, lsh, ..Self::default() },
             Method::Kmv => Self { method, probability, verify, seed, size, ..Self::default() },
         };
         if own == *self {
@@ -95,8 +104,8 @@ impl EstimateOptions {
         Err(Error::BadOption { text: format!("--method {method}"), expected })
     }
 
-    /// What a join by labels looks for: the same, in labels.
-    pub fn of_labels(&self, join: &JoinOptions) -> Result<JoinOptions> {
+    /// Returns the options of an LSH join that finds what `join` asks for.
+    pub fn for_lsh(&self, join: &JoinOptions) -> Result<JoinOptions> {
         let bad = |text: String, expected| Err(Error::BadOption { text, expected });
         if join.measure != Measure::Jaccard {
             return bad(join.measure.to_string(), "what labels know: it is jaccard only");
@@ -104,19 +113,19 @@ impl EstimateOptions {
         if join.empty {
             return bad("--empty".to_owned(), "for labels: a record without tokens has none");
         }
-        self.labels.check()?;
+        self.lsh.check()?;
         let Some(threshold) = join.threshold else {
             return bad("no threshold".to_owned(), "enough for labels, with --top neither: give --threshold");
         };
         Bounds::new(join.measure, threshold, Collections::One)?;
-        let length = self.labels.length(threshold, self.probability)?;
-        let lsh = Some(LshPlan { trees: self.labels.trees, length, seed: self.seed });
+        let length = self.lsh.length(threshold, self.probability)?;
+        let lsh = Some(LshPlan { trees: self.lsh.trees, length, seed: self.seed });
         Ok(JoinOptions { lsh, ..join.clone() })
     }
 
-    /// What a join of synopses looks for: the same, in estimates. Where it can be promised, they may be so much lower that a
-    /// pair on the threshold is found with the probability asked for.
-    pub fn of_synopses(&self, join: &JoinOptions) -> Result<JoinOptions> {
+    /// Returns the options of a join of KMV synopses that finds what `join` asks for. For Jaccard and Dice, estimates may lie so
+    /// far below the threshold that a pair on it is found with the given probability.
+    pub fn for_kmv(&self, join: &JoinOptions) -> Result<JoinOptions> {
         let bad = |text: String, expected| Err(Error::BadOption { text, expected });
         if join.measure == Measure::Edit {
             return bad(join.measure.to_string(), "what synopses estimate: all but edit");
@@ -139,8 +148,8 @@ impl EstimateOptions {
         Ok(JoinOptions { kmv, ..join.clone() })
     }
 
-    /// What a join of sketches looks for instead: an overlap of their entries.
-    pub fn of_sketches(&self, join: &JoinOptions) -> Result<JoinOptions> {
+    /// Returns the options of a join of MinHash sketches that finds what `join` asks for: an overlap of their entries.
+    pub fn for_minhash(&self, join: &JoinOptions) -> Result<JoinOptions> {
         let permutations = self.permutations.get();
         let bad = |text: String, expected| Err(Error::BadOption { text, expected });
         if join.measure != Measure::Jaccard {

@@ -5,7 +5,7 @@
 //! at the same postings and verifies fewer.
 
 use crate::join::exact::prefix_index::PrefixIndex;
-use crate::join::exact::verify::verify;
+use crate::join::exact::verify::{Prefixed, verify};
 use crate::join::task::{BySide, Found, Match, Partners, Task, add_free_pairs, each_set};
 use crate::model::{CandidateCounts, Result};
 
@@ -45,8 +45,9 @@ pub(crate) fn join(task: &Task<'_>) -> Result<Found> {
                 continue;
             }
             candidates += 1;
-            let prefixes = (prefix_x, prefix(y.len() as u32, sets.side(y_rank)));
-            if let Some(overlap) = verify(x, y, prefixes, found, needed) {
+            let prefix_y = prefix(y.len() as u32, sets.side(y_rank));
+            let (x, y) = (Prefixed { set: x, prefix: prefix_x }, Prefixed { set: y, prefix: prefix_y });
+            if let Some(overlap) = verify(x, y, found, needed) {
                 matches.push(Match { x: rank, y: y_rank, overlap });
             }
         }

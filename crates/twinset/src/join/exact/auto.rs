@@ -156,7 +156,7 @@ impl Plan {
         let prefix = self.starts.take().map(|starts| Prefix::new(task, &screen, starts));
         let scan = self.uses(Strategy::Scan).then(|| Scan::new(task, &screen));
         let new_state = || (prefix::State::default(), scan::State::default());
-        let (matches, mut candidates) = each_chunk(task, &self.chunks, new_state, |states, chunk, matches| {
+        let mut found = each_chunk(task, &self.chunks, new_state, |states, chunk, matches| {
             let ranks = self.chunks[chunk].clone();
             match self.strategies[chunk] {
                 Strategy::Prefix => prefix.as_ref().expect("made above").probe(&mut states.0, ranks, matches),
@@ -164,8 +164,8 @@ impl Plan {
             }
         })?;
         // Only scan counts pairs of suitable sizes, and here it did not see all of them.
-        candidates.size = candidates.size.filter(|_| prefix.is_none());
-        Ok((matches, candidates))
+        found.candidates.size = found.candidates.size.filter(|_| prefix.is_none());
+        Ok(found)
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         let ordered = OrderedSets::new(&sets, &groups);
         let task = Task::new(&ordered, &bounds, 2, &run);
         let sorted = |plan: Plan| {
-            let mut matches: Vec<Match> = plan.run(&task).unwrap().0.concat();
+            let mut matches: Vec<Match> = plan.run(&task).unwrap().matches.concat();
             matches.sort_unstable_by_key(|found| (found.x, found.y));
             matches
         };

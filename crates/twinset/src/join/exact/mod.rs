@@ -17,7 +17,7 @@ pub(crate) use suffix::suffix_filter;
 pub(crate) use verify::{overlap, overlap_at_least};
 
 use self::auto::Plan;
-use super::task::{Groups, Match, OrderedSets, Task};
+use super::task::{Found, Groups, Match, OrderedSets, Task};
 use super::{Algorithm, JoinOptions};
 use crate::model::{Bounds, Result, Run, Stats, TokenSets};
 
@@ -50,7 +50,7 @@ pub(crate) fn find(options: &JoinOptions, task: &Task<'_>) -> Result<(Vec<Vec<Ma
     };
     task.run.check_memory(needed)?;
     let (mut ran, mut chosen_because) = (algorithm, None);
-    let (matches, candidates) = match algorithm {
+    let Found { matches, candidates } = match algorithm {
         Algorithm::Naive => naive::join(task)?,
         Algorithm::AllPairs => allpairs::join(task)?,
         Algorithm::PpJoin => ppjoin::join(task, None)?,

@@ -7,7 +7,7 @@
 
 use crate::join::exact::prefix_index::PrefixIndex;
 use crate::join::exact::suffix::suffix_filter;
-use crate::join::exact::verify::verify;
+use crate::join::exact::verify::{Prefixed, verify};
 use crate::join::task::{BySide, Found, Match, Partner, Partners, Task, add_free_pairs, each_set};
 use crate::model::{CandidateCounts, Result};
 
@@ -77,7 +77,8 @@ pub(crate) fn join(task: &Task<'_>, max_depth: Option<u32>) -> Result<Found> {
             candidates += 1;
             let y = sets.get(y_rank);
             let partner = partners.of_class(sets.class(y_rank));
-            if let Some(overlap) = verify(x, y, (prefix_x, partner.index_prefix), found, partner.min_overlap) {
+            let (x, y) = (Prefixed { set: x, prefix: prefix_x }, Prefixed { set: y, prefix: partner.index_prefix });
+            if let Some(overlap) = verify(x, y, found, partner.min_overlap) {
                 matches.push(Match { x: rank, y: y_rank, overlap });
             }
         }

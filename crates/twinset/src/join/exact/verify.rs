@@ -47,13 +47,21 @@ pub(crate) fn overlap_from(x: &[u32], y: &[u32], found: u32, needed: u32) -> Opt
     (count >= needed).then_some(count)
 }
 
+/// A set, and how long its prefix is.
+#[derive(Clone, Copy)]
+pub(crate) struct Prefixed<'a> {
+    pub(crate) set: &'a [u32],
+    pub(crate) prefix: u32,
+}
+
 /// The paper's Algorithm 2: the overlap of `x` and `y`, if it is at least `needed`, given that `found` common tokens
 /// were counted in their prefixes of these lengths (for `y`, the indexed prefix).
 ///
 /// Only the suffix of the set whose prefix ends earlier can still meet the other set, and there the first `found`
 /// tokens have been met already.
-pub(crate) fn verify(x: &[u32], y: &[u32], prefixes: (u32, u32), found: u32, needed: u32) -> Option<u32> {
-    let (prefix_x, prefix_y) = (prefixes.0 as usize, prefixes.1 as usize);
+pub(crate) fn verify(x: Prefixed<'_>, y: Prefixed<'_>, found: u32, needed: u32) -> Option<u32> {
+    let (prefix_x, prefix_y) = (x.prefix as usize, y.prefix as usize);
+    let (x, y) = (x.set, y.set);
     if x[prefix_x - 1] < y[prefix_y - 1] {
         overlap_from(&x[prefix_x..], &y[found as usize..], found, needed)
     } else {

@@ -11,9 +11,8 @@ use crate::tokenize::{id_hash, is_blank};
 /// Records with the same content, and of the same collection, form a group. Groups are numbered in order of the size
 /// of their content, then of their first record.
 pub(crate) struct Groups {
-    collections: Collections,
-    /// How many records there are in the left, or only, collection.
-    left_len: usize,
+    /// How many records the left collection has, where there are two.
+    left: Option<usize>,
     /// How many records take no part as they are empty.
     empty: usize,
     /// The group of each record; `NONE` for a record that does not take part.
@@ -43,7 +42,7 @@ impl Groups {
         };
         Self::new(
             sets.len(),
-            (sets.collections(), sets.left_len()),
+            (sets.collections() == Collections::Two).then(|| sets.left_len()),
             |record| sets.size(record) == 0 && !empty,
             |record| can_pair(record).then(|| id_hash(sets.get(record), 0)),
             |a, b| sets.get(a) == sets.get(b),
@@ -56,7 +55,7 @@ impl Groups {
         let values = |record: usize| synopses.get(record).values();
         Self::new(
             synopses.len(),
-            (synopses.collections(), synopses.left_len()),
+            (synopses.collections() == Collections::Two).then(|| synopses.left_len()),
             |record| values(record).is_empty(),
             |record| Some(salted_hash(bytemuck::cast_slice(values(record)))),
             |a, b| synopses.get(a) == synopses.get(b),
@@ -68,7 +67,7 @@ impl Groups {
     pub(crate) fn of_texts(texts: &Strings, grams: &TokenSets, empty: bool) -> Self {
         Self::new(
             texts.len(),
-            (grams.collections(), grams.left_len()),
+            (grams.collections() == Collections::Two).then(|| grams.left_len()),
             |record| is_blank(texts.get(record)) && !empty,
             |record| Some(salted_hash(texts.get(record).as_bytes())),
             |a, b| texts.get(a) == texts.get(b),
@@ -79,7 +78,7 @@ impl Groups {
     /// `hash` is that of a record's content, or `None` if the record cannot have a partner.
     fn new(
         records: usize,
-        (collections, left_len): (Collections, usize),
+        left: Option<usize>,
         is_empty: impl Fn(usize) -> bool + Sync,
         hash: impl Fn(usize) -> Option<u64> + Sync,
         same: impl Fn(usize, usize) -> bool,
@@ -96,7 +95,7 @@ impl Groups {
         let mut of_record: Vec<u32> = Vec::with_capacity(records);
         let mut firsts: Vec<u32> = Vec::new();
         for record in 0..records {
-            if record == left_len {
+            if Some(record) == left {
                 table.clear();
             }
             let hash = hashes[record];
@@ -136,15 +135,15 @@ impl Groups {
             next[group as usize] += 1;
         }
         let empty = (0..records).filter(|&record| is_empty(record)).count();
-        Self { collections, left_len, empty, of_record, starts, members }
+        Self { left, empty, of_record, starts, members }
     }
 
     pub(crate) fn collections(&self) -> Collections {
-        self.collections
+        if self.left.is_some() { Collections::Two } else { Collections::One }
     }
 
     pub(crate) fn left_len(&self) -> usize {
-        self.left_len
+        self.left.unwrap_or(self.records())
     }
 
     pub(crate) fn records(&self) -> usize {

@@ -68,8 +68,12 @@ pub(crate) struct Match {
     pub(crate) overlap: u32,
 }
 
-/// Matches, in the lists in which threads found them, and how many candidates there were.
-pub(crate) type Found = (Vec<Vec<Match>>, CandidateCounts);
+/// What an algorithm finds.
+pub(crate) struct Found {
+    /// Matches, in the lists in which threads found them.
+    pub(crate) matches: Vec<Vec<Match>>,
+    pub(crate) candidates: CandidateCounts,
+}
 
 /// What one thread did: matches by chunk, and all its candidates.
 type WorkDone = (Vec<(usize, Vec<Match>)>, CandidateCounts);
@@ -159,7 +163,7 @@ where
     }
     chunks.sort_unstable_by_key(|&(chunk, _)| chunk);
     let matches: Vec<Vec<Match>> = chunks.into_iter().map(|(_, matches)| matches).collect();
-    Ok((matches, candidates))
+    Ok(Found { matches, candidates })
 }
 
 /// Adds the earlier sets that can form a pair with `x` without sharing a token, which no index finds: small sets at a

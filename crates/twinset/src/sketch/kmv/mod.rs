@@ -10,4 +10,4 @@ pub use errors::{count_error, error_bound, kmv_size, lowest_estimate};
 pub use synopses::Synopses;
 pub(crate) use synopses::words_of;
 pub(crate) use synopsis::share_below;
-pub use synopsis::{Comparison, SYNOPSIS_SIZE, Synopsis, SynopsisBuilder};
+pub use synopsis::{Comparison, KmvSettings, SYNOPSIS_SIZE, Synopsis, SynopsisBuilder};

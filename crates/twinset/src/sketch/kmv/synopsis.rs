@@ -11,6 +11,15 @@ pub struct Synopsis<'a> {
     is_complete: bool,
 }
 
+/// How KMV synopses are made. Only synopses of the same seed can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KmvSettings {
+    /// k: how many values a synopsis has at most.
+    pub size: u32,
+    /// The seed of the hash values.
+    pub seed: u64,
+}
+
 /// The k that is used if no other is asked for.
 pub const SYNOPSIS_SIZE: u32 = 128;
 
