@@ -99,7 +99,7 @@ impl Crsi {
         let inputs = Inputs::find(&self.input, self.read.format)?;
         let mut features: Vec<Feature> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
-        let prepare = |text: &str| Ok(cut(text, self.tokens).into_iter().collect::<Strings>());
+        let prepare = |text: &str| Ok(cut(text, &self.tokens.into()).into_iter().collect::<Strings>());
         for_each_record(&inputs, &self.read, &[], &Run::default(), prepare, 1000, |records| {
             for record in records {
                 let name = record.name();

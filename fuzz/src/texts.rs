@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use twinset::exact::{Input, JoinOptions, NamedRecord, explain, join};
-use twinset::tokenize::{Language, Reduce, Repeats, TokenHasher, Tokenizer, tokenize};
+use twinset::tokenize::{Language, Normalize, Reduce, Repeats, TokenHasher, Tokenizer, tokenize};
 use twinset::{Run, Stream, TokenKind, TokenOptions};
 
 use crate::bytes::Bytes;
@@ -24,6 +24,8 @@ pub(crate) fn texts(data: &[u8]) {
         stem: bytes.bit().then(|| bytes.one_of(&languages)),
         stop_words: bytes.bit().then(|| "english".parse().expect("it is known")),
         reduce: bytes.one_of(&[None, None, Some(Reduce::MinWise(number)), Some(Reduce::Mod(number))]),
+        normalize: bytes.one_of(&[None, None, Some(Normalize::Nfc), Some(Normalize::None)]),
+        segmentation: None,
     };
     let join_options = JoinOptions::at("0.6".parse().expect("it is a threshold"));
     let text = String::from_utf8_lossy(bytes.rest());

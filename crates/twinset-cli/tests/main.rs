@@ -16,6 +16,7 @@ mod limits;
 mod pages;
 mod profile;
 mod rdf;
+mod scripts;
 mod serve;
 mod sketch;
 mod synopses;

@@ -51,11 +51,13 @@ const CHECKSUM: &str = "checksum";
 impl Settings {
     /// For an index of labels that is made now.
     pub fn lsh(labels: LshOptions, tokens: TokenOptions, seed: u64) -> Self {
+        let tokens = tokens.to_record();
         Self { version: VERSION, kind: Kind::Lsh, tokens, labels: Some(labels), size: None, seed, content: None }
     }
 
     /// For an index of synopses with this k that is made now.
     pub fn kmv(size: u32, tokens: TokenOptions, seed: u64) -> Self {
+        let tokens = tokens.to_record();
         Self { version: VERSION, kind: Kind::Kmv, tokens, labels: None, size: Some(size), seed, content: None }
     }
 
@@ -107,7 +109,7 @@ impl Settings {
         if checksum.is_some_and(|checksum| checksum != settings.checksum()) {
             return Err(broken(&"their checksum is another"));
         }
-        Ok(settings)
+        Ok(Self { tokens: settings.tokens.from_record(), ..settings })
     }
 
     /// Whether token hashes mean the same in both. What is not settled yet, in an index without records, fits anything.
@@ -129,7 +131,7 @@ impl Settings {
             (None, Some(TokenKind::Words | TokenKind::Lines)) => None,
             (own, given) => given.or(own),
         };
-        let told = TokenOptions { tokens: kind, ..tokens.clone() };
+        let told = TokenOptions { tokens: kind, ..tokens.or_recorded(&self.tokens) };
         if *tokens == TokenOptions::default() || told == self.tokens {
             return Ok(());
         }

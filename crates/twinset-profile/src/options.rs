@@ -15,6 +15,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(mut_arg("unicode_form", |form| form.long("normalize-text"))))]
 pub struct ProfileOptions {
     /// List pairs of columns whose Jaccard similarity is at least T
     #[cfg_attr(

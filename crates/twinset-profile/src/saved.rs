@@ -100,9 +100,12 @@ pub struct SavedProfile {
 impl ProfileOptions {
     /// What decides which values a feature has.
     fn of_values(&self) -> Value {
+        // Without text columns no value is cut into tokens.
+        let tokens = self.token_options();
+        let tokens = if self.text_columns.is_empty() { tokens } else { tokens.to_record() };
         serde_json::json!({
             "normalize": self.normalize, "null": self.null, "empty_values": self.empty_values,
-            "text_columns": self.text_columns, "tokens": self.token_options(), "containment": self.containment,
+            "text_columns": self.text_columns, "tokens": tokens, "containment": self.containment,
             "delimiter": self.delimiter, "no_header": self.no_header, "encoding": self.encoding,
         })
     }

@@ -59,7 +59,8 @@ impl DataDir {
         // It comes first, as it has the lock: nobody else uses the label index then, which may have to be made again.
         let text = TextIndex::open(&folder.join("text"))?;
         let similarity = SimilarityIndex::open(options, made_with, &folder.join("labels"))?;
-        let terms = TermBuilder::new(compare, similarity.made_with.seed)?;
+        let LshSettings { tokens, seed, .. } = &similarity.made_with;
+        let terms = TermBuilder::new(compare, tokens, *seed)?;
         let data = Self { store, similarity, text, terms, limits: options.limits.clone() };
         if data.text.last_change() > data.store.read(|snapshot| snapshot.last_change())? {
             let reason = "the indexes know more than the articles, which were restored from a backup; \
@@ -111,7 +112,8 @@ const SAMPLE: usize = 1000;
 /// What the label index is made with; `None` if that makes no sense.
 fn made_with(snapshot: &Snapshot<'_>) -> Result<Option<LshSettings>> {
     if let Some(json) = snapshot.setting(MADE_WITH)? {
-        return Ok(serde_json::from_str(&json).ok());
+        let made_with: Option<LshSettings> = serde_json::from_str(&json).ok();
+        return Ok(made_with.map(|made| LshSettings { tokens: made.tokens.from_record(), ..made }));
     }
     let seed = snapshot.setting(SEED)?.map_or(Some(0), |seed| seed.parse().ok());
     Ok(seed.map(|seed| LshSettings { seed, ..LshSettings::default() }))

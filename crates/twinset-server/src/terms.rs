@@ -55,8 +55,8 @@ pub(crate) struct TermBuilder {
 }
 
 impl TermBuilder {
-    pub(crate) fn new(compare: Compare, seed: u64) -> Result<Self> {
-        Ok(Self { compare, seed, hasher: TokenHasher::new(&TokenOptions::default(), seed)? })
+    pub(crate) fn new(compare: Compare, tokens: &TokenOptions, seed: u64) -> Result<Self> {
+        Ok(Self { compare, seed, hasher: TokenHasher::new(tokens, seed)? })
     }
 
     /// The terms of an article: “word, literal” for each word and its repeats, “mentions, name” for each entity.

@@ -7,7 +7,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::join::{JoinOptions, choose, suffix_filter};
 use crate::model::{Bounds, Collections, Explanation, Measure, Result, Run, Side, TokenSets};
-use crate::tokenize::{TokenNames, is_blank};
+use crate::tokenize::{TokenNames, diff_units, is_blank};
 
 /// A record to be explained.
 #[derive(Debug, Clone)]
@@ -178,10 +178,11 @@ fn filters(
     verdict.add("pair", Explanation::leaf(overlap >= needed));
 }
 
-/// The texts in one, with [-removed-] and {+added+} words.
+/// The texts in one, with [-removed-] and {+added+} words, or letters in scripts without spaces.
 fn word_diff(left: &str, right: &str) -> String {
+    let (left, right) = (diff_units(left), diff_units(right));
     // After that long, what is left is shown as replaced.
-    let diff = TextDiff::configure().timeout(Duration::from_secs(3)).diff_words(left, right);
+    let diff = TextDiff::configure().timeout(Duration::from_secs(3)).diff_slices(&left, &right);
     let mut text = String::new();
     for op in diff.ops() {
         let (mut removed, mut added) = (String::new(), String::new());

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use twinset::tokenize::{Repeats, Tokenizer};
 use twinset::{TokenKind, TokenOptions};
+use unicode_normalization::UnicodeNormalization;
 
 /// The tokens of a text by definition.
 fn tokens(text: &str, kind: TokenKind) -> Vec<String> {
-    let lower = text.to_lowercase();
+    let lower = text.nfkc().collect::<String>().to_lowercase();
     let is_mark = |c: char| ('\u{300}'..='\u{36f}').contains(&c);
     let words: Vec<&str> = lower
         .split(|c: char| !c.is_alphanumeric() && c != '_' && !is_mark(c))
+        .map(|word| word.trim_start_matches(is_mark))
         .filter(|word| !word.is_empty())
         .collect();
     let runs = |parts: &[String], length: usize, glue: &str| -> Vec<String> {

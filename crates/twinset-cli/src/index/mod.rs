@@ -170,7 +170,7 @@ impl Reading {
             kept_options(kept, &read.rdf, name)?;
         }
         if let Some(inputs) = inputs {
-            settings.tokens = tokens_for(std::slice::from_ref(inputs), &read, &settings.tokens)?;
+            settings.tokens = tokens_for(std::slice::from_ref(inputs), &read, &settings.tokens)?.to_record();
             let is_described = are_rdf(inputs, &read)? && read.text.is_empty();
             settings.content = Some(match (settings.content, is_described) {
                 (Some(Content::Rdf(kept)), true) => {
@@ -197,7 +197,7 @@ impl Reading {
 
 /// The RDF options that an index keeps. Others that are given are refused.
 fn kept_options(kept: &serde_json::Value, given: &RdfOptions, name: &str) -> anyhow::Result<RdfOptions> {
-    let options = RdfOptions::deserialize(kept).map_err(|error| damaged(&error.to_string()))?.fixed()?;
+    let options = RdfOptions::deserialize(kept).map_err(|error| damaged(&error.to_string()))?.from_record().fixed()?;
     if let Some(Difference { name: option, given, fixed }) = given.difference(&options)? {
         let fixed = fixed.map_or_else(|| format!("without --{option}"), |value| format!("with --{option} {value}"));
         let reason = format!("{name}: it was made {fixed}, not with --{option} {given}; leave --{option} out");

@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{SketchSettings, VERSION};
 use crate::guard::guarded;
 use crate::ids::{Ids, Names};
-use crate::read::ParquetFile;
+use crate::read::{ParquetFile, RdfOptions};
 use crate::write::{parquet_error, write_failure};
 use crate::{Error, Limits, Output, Result};
 
@@ -112,6 +112,11 @@ impl SketchFile {
         let json =
             json.ok_or_else(|| fail(&"it does not say how its sketches were made; make it with twinset sketch"))?;
         let settings: SketchSettings = serde_json::from_str(&json).map_err(|error| fail(&error))?;
+        let settings = SketchSettings {
+            tokens: settings.tokens.from_record(),
+            rdf: settings.rdf.map(RdfOptions::from_record),
+            ..settings
+        };
         if settings.version != VERSION {
             let reason =
                 format!("this file has version {}, and only {VERSION} can be read; make it again", settings.version);

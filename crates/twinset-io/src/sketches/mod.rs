@@ -35,7 +35,7 @@ const VERSION: u32 = 1;
 impl SketchSettings {
     /// Those of sketches that are made now.
     pub fn new(permutations: u32, seed: u64, tokens: &TokenOptions, rdf: Option<RdfOptions>) -> Self {
-        Self { version: VERSION, permutations, seed, tokens: tokens.clone(), rdf }
+        Self { version: VERSION, permutations, seed, tokens: tokens.to_record(), rdf }
     }
 
     /// The options for comparing such sketches. Options that contradict how they were made are refused, unless they are the
@@ -43,7 +43,7 @@ impl SketchSettings {
     pub fn estimate(&self, options: &EstimateOptions, tokens: &TokenOptions) -> Result<EstimateOptions> {
         let defaults = EstimateOptions::default();
         let own = NonZeroU32::new(self.permutations).unwrap_or(defaults.permutations);
-        let told = TokenOptions { tokens: tokens.tokens.or(self.tokens.tokens), ..tokens.clone() };
+        let told = tokens.or_recorded(&self.tokens);
         let contradicted = [
             ("--permutations", options.permutations != defaults.permutations && options.permutations != own),
             ("--seed", options.seed != defaults.seed && options.seed != self.seed),

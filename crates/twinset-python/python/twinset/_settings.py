@@ -12,6 +12,7 @@ Path = str | os.PathLike[str]
 Number = int | float | str | Decimal | Fraction
 Measure = Literal["jaccard", "cosine", "dice", "overlap", "containment", "hamming", "edit"]
 Algorithm = Literal["auto", "naive", "allpairs", "ppjoin", "ppjoin+", "prefix", "scan"]
+UnicodeForm = Literal["nfkc", "nfc", "none"]
 Method = Literal["exact", "minhash", "lsh", "kmv", "sketch", "labels", "synopses"]
 
 
@@ -22,14 +23,20 @@ class RunSettings(TypedDict, total=False):
     memory: str
 
 
-class TokenSettings(TypedDict, total=False):
-    """What the tokens of a text are."""
+class CutSettings(TypedDict, total=False):
+    """What the tokens of a text are, without their Unicode form."""
 
     tokens: str
     repeats: Literal["number", "ignore"]
     stem: str
     stop_words: Path
     reduce: str
+
+
+class TokenSettings(CutSettings, total=False):
+    """What the tokens of a text are."""
+
+    normalize: UnicodeForm
 
 
 class RdfSettings(TypedDict, total=False):
@@ -142,7 +149,7 @@ class SketchSettings(TokenSettings, RecordSettings, RunSettings, total=False):
     seed: int
 
 
-class ProfileSettings(TokenSettings, TableSettings, RunSettings, total=False):
+class ProfileSettings(CutSettings, TableSettings, RunSettings, total=False):
     """Of `profile`."""
 
     threshold: Number
@@ -165,6 +172,7 @@ class ProfileSettings(TokenSettings, TableSettings, RunSettings, total=False):
     max_unpacked: str
     limit: str | list[str]
     normalize: str
+    normalize_text: UnicodeForm
     null: str | list[str]
     empty_values: bool
     text_columns: str | list[str]

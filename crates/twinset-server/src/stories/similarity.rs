@@ -23,17 +23,20 @@ pub(crate) fn link_query() -> Query {
 const LABELS: LshOptions = LshOptions { trees: 40, bits: 50 };
 
 /// What a label index is made with. It is kept with the articles, for one that is made again.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LshSettings {
     #[serde(flatten)]
     pub(crate) labels: LshOptions,
     /// The seed of labels and of the hashes of terms.
     pub(crate) seed: u64,
+    /// What the words of articles are.
+    #[serde(default)]
+    pub(crate) tokens: TokenOptions,
 }
 
 impl Default for LshSettings {
     fn default() -> Self {
-        Self { labels: LABELS, seed: 0 }
+        Self { labels: LABELS, seed: 0, tokens: TokenOptions::default().to_record() }
     }
 }
 
@@ -69,7 +72,7 @@ impl SimilarityIndex {
             trees: options.trees.unwrap_or(made.trees),
             bits: options.bits.unwrap_or(made.bits),
         };
-        let settings = Settings::lsh(or(made_with.labels), TokenOptions::default(), made_with.seed);
+        let settings = Settings::lsh(or(made_with.labels), made_with.tokens, made_with.seed);
         let opened = LshIndex::open(&address).and_then(|mut index| {
             // Who keeps an index elsewhere looks after it.
             let damages = if own.is_some() { index.quick_damages()? } else { Vec::new() };
@@ -119,7 +122,7 @@ impl SimilarityIndex {
             address,
             folder: own.map(Path::to_owned),
             labeler,
-            made_with: LshSettings { labels: made, seed },
+            made_with: LshSettings { labels: made, seed, tokens: writer.settings().tokens.clone() },
             name,
             writer: Mutex::new(Some(writer)),
             readers: Mutex::default(),
@@ -161,7 +164,7 @@ impl SimilarityIndex {
     /// Makes an empty index in place of that of the service's own folder, which is to hear of everything.
     pub(crate) fn make_again(&self, reason: &str) -> Result<()> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        let settings = Settings::lsh(self.made_with.labels, TokenOptions::default(), self.made_with.seed);
+        let settings = Settings::lsh(self.made_with.labels, self.made_with.tokens.clone(), self.made_with.seed);
         let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         drop(writer.take());
         *writer = Some(remade(&self.address, folder, &settings, reason)?);

@@ -56,6 +56,13 @@ impl Explanation {
             write!(f, "{:1$}{name}:", "", 2 * depth)?;
             match child {
                 Self::Leaf(Value::String(text)) => writeln!(f, " {text}")?,
+                // Shingles and lines have spaces of their own.
+                Self::Leaf(Value::Array(values)) if values.iter().any(has_space) => {
+                    writeln!(f)?;
+                    for value in values {
+                        writeln!(f, "{:1$}{2}", "", 2 * (depth + 1), value.as_str().unwrap_or_default())?;
+                    }
+                }
                 Self::Leaf(Value::Array(values)) => {
                     for value in values {
                         match value {
@@ -74,6 +81,10 @@ impl Explanation {
         }
         Ok(())
     }
+}
+
+fn has_space(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.contains(char::is_whitespace))
 }
 
 impl fmt::Display for Explanation {

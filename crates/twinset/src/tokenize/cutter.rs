@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::dictionary::{Key, Packed};
 use super::repeats::RepeatCounter;
-use super::{Reduce, Repeats, TokenKind, TokenOptions, reduce, text};
+use super::script::TextForm;
+use super::{Normalize, Reduce, Repeats, TokenKind, TokenOptions, reduce, text};
 use crate::model::{Error, Result};
 
 /// What is made of a text.
@@ -22,6 +23,7 @@ pub(super) enum Cut {
 /// Cuts texts in one way. Shared by all threads, each of which has a [`Scratch`].
 pub(crate) struct Cutter {
     pub(super) cut: Cut,
+    form: TextForm,
     pub(super) repeats: Repeats,
     reduce: Option<Reduce>,
     stop_words: HashSet<Vec<u8>>,
@@ -56,12 +58,21 @@ impl Cutter {
             let expected = "words or shingles, which --stem and --stop-words are for";
             return Err(Error::BadOption { text: options.kind().to_string(), expected });
         }
+        let is_record = options.segmentation.is_some();
+        let is_normalized = options.normalize.is_some_and(|form| form != Normalize::None);
+        if is_normalized && !is_record && matches!(options.kind(), TokenKind::Lines | TokenKind::Items) {
+            let expected = "words, shingles or q-grams, which --normalize is for";
+            return Err(Error::BadOption { text: options.kind().to_string(), expected });
+        }
+        let form = options.form();
         let stop_words = options.stop_words.as_ref().map(|words| words.words()).transpose()?.unwrap_or_default();
+        let stop_words = stop_words.into_iter().map(|word| form.normalize.apply(&word).to_lowercase().into_bytes());
         Ok(Self {
             cut,
+            form,
             repeats: options.repeats,
             reduce: options.reduce,
-            stop_words: stop_words.into_iter().map(String::into_bytes).collect(),
+            stop_words: stop_words.collect(),
             stemmer: options.stem.and_then(|language| language.stemmer()),
         })
     }
@@ -75,6 +86,7 @@ impl Cutter {
     pub(crate) fn padded_grams(length: usize) -> Self {
         Self {
             cut: Cut::PaddedGrams(length),
+            form: TextForm::default(),
             repeats: Repeats::Number,
             reduce: None,
             stop_words: HashSet::new(),
@@ -130,15 +142,15 @@ impl Cutter {
         let mut push = |start, end| ranges.push((start, end));
         match self.cut {
             Cut::Tokens(TokenKind::Words) | Cut::WordStream(_) => {
-                text::tokens(text, TokenKind::Words, buffer, push);
+                text::tokens(text, TokenKind::Words, self.form, buffer, push);
                 self.choose_words(buffer, ranges, stems);
             }
             Cut::Tokens(TokenKind::Shingles(length)) => {
-                text::tokens(text, TokenKind::Words, buffer, push);
+                text::tokens(text, TokenKind::Words, self.form, buffer, push);
                 self.choose_words(buffer, ranges, stems);
                 text::join_runs(length.get() as usize, buffer, ranges);
             }
-            Cut::Tokens(kind) => text::tokens(text, kind, buffer, push),
+            Cut::Tokens(kind) => text::tokens(text, kind, self.form, buffer, push),
             Cut::PaddedGrams(length) => {
                 buffer.resize(length - 1, PADDING);
                 buffer.extend_from_slice(text.as_bytes());
@@ -186,12 +198,12 @@ impl Cutter {
 ///
 /// ```
 /// # use twinset::tokenize::cut;
-/// # use twinset::TokenKind;
-/// assert_eq!(cut("New York, NY", TokenKind::Words), ["new", "york", "ny"]);
+/// # use twinset::TokenOptions;
+/// assert_eq!(cut("New York, NY", &TokenOptions::default()), ["new", "york", "ny"]);
 /// ```
-pub fn cut(text: &str, kind: TokenKind) -> Vec<String> {
+pub fn cut(text: &str, options: &TokenOptions) -> Vec<String> {
     let (mut buffer, mut ranges) = (Vec::new(), Vec::new());
-    text::tokens(text, kind, &mut buffer, |start, end| ranges.push((start, end)));
+    text::tokens(text, options.kind(), options.form(), &mut buffer, |start, end| ranges.push((start, end)));
     ranges.into_iter().map(|(start, end)| String::from_utf8_lossy(&buffer[start..end]).into_owned()).collect()
 }
 

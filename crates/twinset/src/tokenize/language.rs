@@ -123,16 +123,16 @@ pub enum StopWords {
 }
 
 impl StopWords {
-    /// The words, in lower case.
+    /// The words, as they are written.
     pub(super) fn words(&self) -> Result<Vec<String>, Error> {
         let known = match self {
-            Self::Words(words) => return Ok(words.iter().map(|word| word.to_lowercase()).collect()),
+            Self::Words(words) => return Ok(words.iter().cloned().collect()),
             Self::Language(language) => language.stop_words(),
             Self::File(_) => None,
         };
         let expected = "a language whose stop words are known; give a file of words, one a line";
         let words = known.ok_or_else(|| Error::BadOption { text: self.to_string(), expected })?;
-        Ok(words.iter().map(|word| word.to_lowercase()).collect())
+        Ok(words.iter().map(|&word| word.to_owned()).collect())
     }
 }
 

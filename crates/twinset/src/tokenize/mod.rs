@@ -12,6 +12,7 @@ mod language;
 mod options;
 mod reduce;
 mod repeats;
+mod script;
 mod shingles;
 mod text;
 mod token_hasher;
@@ -24,6 +25,9 @@ pub(crate) use hash::{id_hash, mix};
 pub use hash::{seeded_hash, synopsis_value, token_hash};
 pub use language::{Language, StopWords};
 pub use options::{Reduce, Repeats, TokenKind, TokenOptions};
+#[doc(hidden)]
+pub use script::diff_units;
+pub use script::{Normalize, Segmentation};
 pub(crate) use text::is_blank;
 pub use token_hasher::TokenHasher;
 pub use tokenizer::{BlockTokenizer, Sets, TokenNames, Tokenizer, tokenize};

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Language, StopWords};
+use super::script::TextForm;
+use super::{Language, Normalize, Segmentation, StopWords};
 use crate::model::{Error, Measure, Result};
 
 /// How texts become token sets.
@@ -23,11 +24,24 @@ use crate::model::{Error, Measure, Result};
 pub struct TokenOptions {
     /// What a token is: words, qgrams:Q, shingles:K, lines or items (default: words, for RDF lines)
     ///
-    /// words: runs of letters, digits and _, lower-cased. qgrams:Q: Q consecutive characters, lower-cased, white space
-    /// made one space. shingles:K: K consecutive words. lines: lines as they stand. items: what white space separates,
-    /// as it stands.
+    /// words: runs of letters, digits and _, lower-cased; Chinese, Japanese, Thai, Lao, Khmer and Burmese words are found
+    /// by dictionaries. qgrams:Q: Q consecutive characters, lower-cased, white space made one space. shingles:K: K
+    /// consecutive words. lines: lines as they stand. items: what white space separates, as it stands.
     #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", help_heading = "Tokens"))]
     pub tokens: Option<TokenKind>,
+    /// Unicode normalization of words, shingles and q-grams (default: nfkc)
+    // `profile` has an option of this name as well, for values.
+    #[cfg_attr(
+        feature = "clap",
+        arg(id = "unicode_form", long = "normalize", value_name = "FORM", help_heading = "Tokens")
+    )]
+    #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Normalize>()))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normalize: Option<Normalize>,
+    /// How words of scripts without spaces are found. What is stored records it; users do not choose it.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segmentation: Option<Segmentation>,
     /// What becomes of a token's second occurrence in a record
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value_t, help_heading = "Tokens"))]
     #[cfg_attr(feature = "clap", arg(value_parser = crate::support::name_parser::<Repeats>()))]
@@ -52,11 +66,51 @@ impl TokenOptions {
         self.tokens.unwrap_or_default()
     }
 
+    /// These options with all that decides what their tokens are, for whoever stores tokens.
+    ///
+    /// Without it a later version could not tell how they were made.
+    #[doc(hidden)]
+    pub fn to_record(&self) -> Self {
+        // Lines and items are compared as they are.
+        let form = match self.tokens {
+            Some(TokenKind::Lines | TokenKind::Items) => {
+                TextForm { normalize: Normalize::None, segmentation: Segmentation::Runs }
+            }
+            _ => self.form(),
+        };
+        Self { normalize: Some(form.normalize), segmentation: Some(form.segmentation), ..self.clone() }
+    }
+
+    /// The options that a record means. Records that do not mention normalization and segmentation are older than both.
+    #[doc(hidden)]
+    pub fn from_record(self) -> Self {
+        Self {
+            normalize: self.normalize.or(Some(Normalize::None)),
+            segmentation: self.segmentation.or(Some(Segmentation::Runs)),
+            ..self
+        }
+    }
+
+    /// These options, with what a record says where they say nothing.
+    #[doc(hidden)]
+    pub fn or_recorded(&self, record: &Self) -> Self {
+        Self {
+            tokens: self.tokens.or(record.tokens),
+            normalize: self.normalize.or(record.normalize),
+            segmentation: self.segmentation.or(record.segmentation),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn form(&self) -> TextForm {
+        TextForm { normalize: self.normalize.unwrap_or_default(), segmentation: self.segmentation.unwrap_or_default() }
+    }
+
     /// Refuses options that edit distance, which compares characters, would ignore.
     pub(crate) fn check_measure(&self, measure: Measure) -> Result<()> {
-        if measure == Measure::Edit && (self.stem.is_some() || self.stop_words.is_some()) {
+        if measure == Measure::Edit && (self.stem.is_some() || self.stop_words.is_some() || self.normalize.is_some()) {
             return Err(Error::Conflict(
-                "edit distance compares the texts as they stand; leave out --stem and --stop-words",
+                "edit distance compares the texts as they stand; leave out --stem, --stop-words and --normalize",
             ));
         }
         Ok(())

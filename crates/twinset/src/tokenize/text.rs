@@ -6,6 +6,7 @@
 use unicode_normalization::char::is_combining_mark;
 
 use super::TokenKind;
+use super::script::{TextForm, is_unspaced, split_unspaced};
 
 /// Whether a text has nothing to compare. White space is nothing.
 pub(crate) fn is_blank(text: &str) -> bool {
@@ -13,14 +14,20 @@ pub(crate) fn is_blank(text: &str) -> bool {
 }
 
 /// Appends the tokens of `text` to `buffer` and reports where each lies in it. Of shingles, the words: see [`join_runs`].
-pub(super) fn tokens(text: &str, kind: TokenKind, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
+pub(super) fn tokens(
+    text: &str,
+    kind: TokenKind,
+    form: TextForm,
+    buffer: &mut Vec<u8>,
+    mut push: impl FnMut(usize, usize),
+) {
     match kind {
         // Shingles are made of words.
-        TokenKind::Words | TokenKind::Shingles(_) => words(text, buffer, push),
+        TokenKind::Words | TokenKind::Shingles(_) => words(text, form, buffer, push),
         TokenKind::QGrams(_) if is_blank(text) => {}
         TokenKind::QGrams(length) => {
             let from = buffer.len();
-            lower_with_single_spaces(text, buffer);
+            lower_with_single_spaces(&form.normalize.apply(text), buffer);
             grams(&buffer[from..], length.get() as usize, |start, end| push(from + start, from + end));
         }
         TokenKind::Lines => {
@@ -58,25 +65,50 @@ fn push_bytes(token: &str, buffer: &mut Vec<u8>, push: &mut impl FnMut(usize, us
 }
 
 /// Lower-cased words.
-fn words(text: &str, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
-    let from = buffer.len();
+fn words(text: &str, form: TextForm, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
     if text.is_ascii() {
-        buffer.extend_from_slice(text.as_bytes());
-        buffer[from..].make_ascii_lowercase();
-        return ascii_words(&buffer[from..], |start, end| push(from + start, from + end));
+        return lower_ascii_words(text, buffer, push);
     }
-    let mut start = None;
-    lower(text, |letter| {
-        if letter.is_alphanumeric() || letter == '_' || is_combining_mark(letter) {
-            start.get_or_insert(buffer.len());
-        } else if let Some(first) = start.take() {
-            push(first, buffer.len());
+    let text = form.normalize.apply(text);
+    // Full-width letters and many signs become ASCII.
+    if text.is_ascii() {
+        return lower_ascii_words(&text, buffer, push);
+    }
+    let mut word = None;
+    let mut end_word = |word: Option<Word>, buffer: &[u8]| match word {
+        Some(Word { start, has_unspaced: true }) => {
+            split_unspaced(&buffer[start..], |from, to| push(start + from, start + to));
+        }
+        Some(Word { start, .. }) => push(start, buffer.len()),
+        None => {}
+    };
+    lower(&text, |letter| {
+        // A mark without a letter is no word. NFKC makes some of signs such as `´`.
+        let is_mark = is_combining_mark(letter) && (word.is_some() || !form.drops_lone_marks());
+        if letter.is_alphanumeric() || letter == '_' || is_mark {
+            let word = word.get_or_insert(Word { start: buffer.len(), has_unspaced: false });
+            word.has_unspaced |= form.splits_unspaced() && is_unspaced(letter);
+        } else {
+            end_word(word.take(), buffer);
         }
         push_char(letter, buffer);
     });
-    if let Some(first) = start {
-        push(first, buffer.len());
-    }
+    end_word(word, buffer);
+}
+
+/// A word whose end is not known yet.
+#[derive(Clone, Copy)]
+struct Word {
+    start: usize,
+    /// Whether it has letters of a script that is written without spaces, so that it may be several words.
+    has_unspaced: bool,
+}
+
+fn lower_ascii_words(text: &str, buffer: &mut Vec<u8>, mut push: impl FnMut(usize, usize)) {
+    let from = buffer.len();
+    buffer.extend_from_slice(text.as_bytes());
+    buffer[from..].make_ascii_lowercase();
+    ascii_words(&buffer[from..], |start, end| push(from + start, from + end));
 }
 
 /// Words begin and end where a byte belongs to a word and its neighbour does not: 64 bytes are looked at together, so
@@ -186,12 +218,17 @@ pub(super) fn grams(text: &[u8], length: usize, mut push: impl FnMut(usize, usiz
 
 #[cfg(test)]
 mod tests {
+    use super::super::script::{Normalize, Segmentation};
     use super::*;
 
     fn cut(text: &str, kind: &str) -> Vec<String> {
+        cut_in(TextForm::default(), text, kind)
+    }
+
+    fn cut_in(form: TextForm, text: &str, kind: &str) -> Vec<String> {
         let mut buffer = b"earlier text ".to_vec();
         let (mut ranges, kind) = (Vec::new(), kind.parse().unwrap());
-        tokens(text, kind, &mut buffer, |start, end| ranges.push((start, end)));
+        tokens(text, kind, form, &mut buffer, |start, end| ranges.push((start, end)));
         if let TokenKind::Shingles(length) = kind {
             join_runs(length.get() as usize, &mut buffer, &mut ranges);
         }
@@ -203,10 +240,22 @@ mod tests {
         for (kind, text, expected) in [
             ("words", "Yes, as_soon as\tPOSSIBLE-42!", &["yes", "as_soon", "as", "possible", "42"][..]),
             ("words", "Straße ÉCOLE ΟΔΟΣ", &["straße", "école", "οδος"]),
-            // A letter with a combining mark stays in one piece.
-            ("words", "cafe\u{301} noir", &["cafe\u{301}", "noir"]),
+            // However a letter with an accent is written, it is one letter.
+            ("words", "cafe\u{301} noir", &["café", "noir"]),
+            ("words", "q\u{303}x", &["q\u{303}x"]),
+            ("words", "it´s ＡＢＣ ﬁne…", &["it", "s", "abc", "fine"]),
             ("words", "... !", &[]),
-            ("words", "日本語 x²", &["日本語", "x²"]),
+            ("words", "日本語 x²", &["日本語", "x2"]),
+            ("words", "近似重复检测，GPT4模型", &["近似", "重复", "检测", "gpt4", "模型"]),
+            ("words", "東京タワーへ行く", &["東京", "タワー", "へ", "行く"]),
+            ("words", "ภาษาไทย", &["ภาษา", "ไทย"]),
+            ("words", "មនុស្សទាំងអស់", &["មនុស្ស", "ទាំងអស់"]),
+            ("words", "ພາສາລາວ", &["ພາສາ", "ລາວ"]),
+            ("words", "မြန်မာစကား", &["မြန်မာ", "စကား"]),
+            ("qgrams:2", "cafe\u{301}", &["ca", "af", "fé"]),
+            ("shingles:2", "我们的研究", &["我们 的", "的 研究"]),
+            ("items", "cafe\u{301} ＡＢ", &["cafe\u{301}", "ＡＢ"]),
+            ("lines", "ﬁne", &["ﬁne"]),
             ("qgrams:3", "Ab \n cd", &["ab ", "b c", " cd"]),
             ("qgrams:2", "né", &["né"]),
             ("qgrams:2", "néz", &["né", "éz"]),
@@ -223,6 +272,14 @@ mod tests {
         ] {
             assert_eq!(cut(text, kind), expected, "{kind} of {text:?}");
         }
+    }
+
+    /// What old indexes were made with stays as it was.
+    #[test]
+    fn the_old_form_cuts_as_it_did() {
+        let old = TextForm { normalize: Normalize::None, segmentation: Segmentation::Runs };
+        assert_eq!(cut_in(old, "日本語 x² cafe\u{301} \u{301}", "words"), ["日本語", "x²", "cafe\u{301}", "\u{301}"]);
+        assert_eq!(cut_in(old, "Ａｂ", "qgrams:1"), ["ａ", "ｂ"]);
     }
 
     /// Text that is not ASCII takes another path; it must cut ASCII parts in the same way.

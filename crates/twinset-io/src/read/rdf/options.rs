@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use twinset::TokenKind;
+use twinset::tokenize::{Normalize, Segmentation};
+use twinset::{TokenKind, TokenOptions};
 
 use crate::Error;
 
@@ -38,6 +39,10 @@ pub struct RdfOptions {
     /// Read RDF/XML that declares entities; nested and long ones are refused all the same
     #[cfg_attr(feature = "clap", arg(long, help_heading = "RDF"))]
     pub allow_entities: bool,
+    /// How words of literals are found in scripts without spaces. What is stored records it; users do not choose it.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segmentation: Option<Segmentation>,
 }
 
 /// Which predicates and types stand for which others.
@@ -107,15 +112,32 @@ impl RdfOptions {
         let mut ignore_predicate: Vec<String> = self.ignore_predicate.iter().map(|iri| bare(iri).to_owned()).collect();
         ignore_predicate.sort();
         ignore_predicate.dedup();
+        let literals = self.literals.unwrap_or_default();
         Ok(Self {
             resources: Some(self.resources.clone().unwrap_or_default()),
             ignore_predicate,
             map,
             blank_nodes: Some(self.blank_nodes.unwrap_or_default()),
             depth: self.depth,
-            literals: Some(self.literals.unwrap_or_default()),
+            segmentation: (literals != Literals::Whole).then(|| self.segmentation.unwrap_or_default()),
+            literals: Some(literals),
             allow_entities: false,
         })
+    }
+
+    /// The options that a record means. One that does not mention the segmentation of literals is older than it.
+    pub fn from_record(self) -> Self {
+        let is_cut = self.literals.is_some_and(|literals| literals != Literals::Whole);
+        let segmentation = self.segmentation.or(is_cut.then_some(Segmentation::Runs));
+        Self { segmentation, ..self }
+    }
+
+    /// How literals become tokens, if they are not terms as they are.
+    pub(super) fn literal_tokens(&self) -> Option<TokenOptions> {
+        let Some(Literals::Tokens(kind)) = self.literals else { return None };
+        // Both came with the same version.
+        let normalize = (self.segmentation == Some(Segmentation::Runs)).then_some(Normalize::None);
+        Some(TokenOptions { normalize, segmentation: self.segmentation, ..TokenOptions::from(kind) })
     }
 
     /// The first option that is given here and differs from what is [fixed](Self::fixed) there.

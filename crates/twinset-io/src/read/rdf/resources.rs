@@ -8,11 +8,12 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use oxrdf::Quad;
+use twinset::TokenOptions;
 use twinset::tokenize::cut;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::graph::{Graph, Kind};
-use super::options::{BlankNodes, IriRules, Literals, Resources, bare};
+use super::options::{BlankNodes, IriRules, Resources, bare};
 use crate::read::ReadOptions;
 use crate::read::block::{Bad, Record};
 use crate::read::fields::{Wanted, join};
@@ -30,7 +31,8 @@ pub(crate) struct Described {
     pub(super) files: Vec<usize>,
     fields: FieldPredicates,
     depth: u32,
-    literals: Literals,
+    /// How literals are cut into tokens; `None` if each is one term.
+    literal_tokens: Option<TokenOptions>,
     map: IriMap,
 }
 
@@ -92,7 +94,7 @@ impl Described {
             files,
             fields,
             depth,
-            literals: options.literals.unwrap_or_default(),
+            literal_tokens: options.literal_tokens(),
             map,
         })
     }
@@ -203,10 +205,10 @@ impl Described {
     /// The terms for one link.
     fn terms(&self, predicate: &str, object: u32) -> Vec<String> {
         let (kind, text) = self.graph.term(object);
-        match (kind, self.literals) {
-            (Kind::Literal, Literals::Whole) => vec![format!("{predicate}, \"{}\"", on_one_line(text))],
-            (Kind::Literal, Literals::Tokens(kind)) => {
-                let tokens = cut(text, kind).into_iter();
+        match (kind, &self.literal_tokens) {
+            (Kind::Literal, None) => vec![format!("{predicate}, \"{}\"", on_one_line(text))],
+            (Kind::Literal, Some(options)) => {
+                let tokens = cut(text, options).into_iter();
                 tokens.map(|token| format!("{predicate}, \"{}\"", on_one_line(&token))).collect()
             }
             (Kind::Iri, _) => vec![format!("{predicate}, <{}>", self.map.of(text))],
