@@ -355,6 +355,19 @@ fn records_without_tokens_are_counted_by_every_command() {
 }
 
 #[test]
+fn empty_jsonl_records_may_come_first() {
+    let lines = "{\"id\":\"a\"}\n{}\n{\"id\":\"b\",\"text\":\"x y\",\"tag\":\"p\"}\n{\"id\":\"c\",\"text\":\"x y\",\"tag\":\"q r s\"}\n";
+    let folder = Folder::with(&[("a.jsonl", lines.as_bytes())]);
+    let kept: String = lines.lines().take(3).map(|line| format!("{line}\n")).collect();
+    for settings in ["", "--stream"] {
+        let output = folder.run(&format!("dedup a.jsonl --threshold 1 {settings}"));
+        let summary = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), kept, "{settings}: {summary}");
+        assert!(summary.contains("2 records without any token took no part"), "{settings}: {summary}");
+    }
+}
+
+#[test]
 fn the_report_shows_what_another_collection_removed() {
     let folder = Folder::with(&[
         ("train.txt", b"the old bridge is closed\na new library opens\nsomething else\n"),

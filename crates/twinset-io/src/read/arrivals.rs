@@ -143,8 +143,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Learns the fields of jsonl from the first record that can be read, and looks for those that are named in the
-    /// ones after it.
+    /// Learns the fields of jsonl from the first records that can be read, and looks for those that are named in the
+    /// ones after them.
     fn learn_names(&mut self, line: &str) -> Result<()> {
         let had_begun = self.learning.has_begun();
         self.learning.look_at(line);

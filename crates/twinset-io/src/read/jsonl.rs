@@ -41,7 +41,7 @@ pub(super) fn parse<'a>(line: &'a str, number: u64, fields: &Fields) -> Result<R
     let text = if !wanted.text.is_empty() {
         join(wanted.text.iter().filter_map(|name| find(name)))
     } else if find("text").is_some() {
-        let reason = "this record has a field `text`, and the first record has none; name the fields to compare, for \
+        let reason = "this record has a field `text`, and the first one has others; name the fields to compare, for \
                       example --text text";
         return Err(bad(None, reason.to_owned()));
     } else {
@@ -57,7 +57,8 @@ pub(super) fn parse<'a>(line: &'a str, number: u64, fields: &Fields) -> Result<R
 /// them empty, some record among the first must have it.
 pub(super) struct Learning {
     wanted: Wanted,
-    /// Whether the first record was seen. If it has a field `text` and no other is asked for, that is what is compared.
+    /// Whether the first record with fields beside its id was seen. If one of them is `text` and no other is asked for, that is
+    /// what is compared.
     has_begun: bool,
     /// Fields that no record had so far.
     unseen: Vec<String>,
@@ -77,8 +78,13 @@ impl Learning {
             return;
         }
         let Ok(names) = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(line) else { return };
-        if !self.has_begun && self.wanted.text.is_empty() && names.contains_key("text") {
-            self.wanted.text.push("text".to_owned());
+        if !self.has_begun && self.wanted.text.is_empty() {
+            if names.contains_key("text") {
+                self.wanted.text.push("text".to_owned());
+            } else if names.keys().all(|name| name == self.wanted.id.as_deref().unwrap_or("id")) {
+                // An empty record does not tell which fields the others have.
+                return;
+            }
         }
         self.has_begun = true;
         self.unseen.retain(|name| !names.contains_key(name));
@@ -87,7 +93,7 @@ impl Learning {
         }
     }
 
-    /// Whether the first record was seen, and with it the fields to compare.
+    /// Whether the fields to compare are known.
     pub(super) fn has_begun(&self) -> bool {
         self.has_begun
     }

@@ -266,7 +266,9 @@ impl<'a> Reader<'a> {
         if format == Format::Jsonl {
             let mut lines = LineBlocks::new(stream, largest);
             let (mut blocks, mut learning) = (Vec::new(), jsonl::Learning::new(&self.wanted));
+            // A file may begin with any number of empty records.
             while !learning.has_begun()
+                && blocks.len() < 64
                 && let Some(block) = lines.next_block().map_err(fail)?
             {
                 for line in lines::whole(&block.bytes, largest) {
