@@ -119,6 +119,8 @@ fn body_text(document: &Document) -> String {
 /// An extract with a smaller share of the page's text than this is not its article. Of 175 pages of manuals without landmarks, 164 had
 /// extracts with at least half of their text. Below two fifths the extract was a copyright notice, or one of several lists.
 const LEAST_SHARE: f64 = 0.4;
+/// A `main` element may be a short page among menus that nothing marks, but with less than this it is a heading beside the content.
+const LEAST_SHARE_OF_MAIN: f64 = 0.1;
 
 /// Elements that are shown later, if at all.
 const HIDDEN: &str = "[hidden]";
@@ -127,19 +129,18 @@ const HIDDEN: &str = "[hidden]";
 fn main_text(document: Document) -> String {
     document.select(INVISIBLE).remove();
     document.select(HIDDEN).remove();
-    let Landmarks { main, articles, repeated } = landmarks(&document);
+    let Landmarks { main, articles, repeated, surrounds_main } = landmarks(&document);
     repeated.iter().for_each(NodeRef::remove_from_parent);
     let text_of = |nodes: &[NodeRef<'_>]| {
         let texts = nodes.iter().map(|node| node.formatted_text().to_string());
         texts.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     };
     // The author says what the content is. An article within `main` may be one of several, or a small part of it.
-    let main = text_of(&main);
-    if !main.is_empty() {
+    let (main, articles, all) = (text_of(&main), text_of(&articles), body_text(&document));
+    if has_share(&main, &all, if surrounds_main { 0.0 } else { LEAST_SHARE_OF_MAIN }) {
         return main;
     }
-    let (articles, all) = (text_of(&articles), body_text(&document));
-    if is_large_enough(&articles, &all) {
+    if has_share(&articles, &all, LEAST_SHARE) {
         return articles;
     }
     remove_named_furniture(&document);
@@ -149,16 +150,16 @@ fn main_text(document: Document) -> String {
     let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
     let article = Readability::with_document(document, None, Some(config)).and_then(|mut reader| reader.parse());
     match article {
-        Ok(article) if is_large_enough(&article.text_content, &rest) => article.text_content.to_string(),
+        Ok(article) if has_share(&article.text_content, &rest, LEAST_SHARE) => article.text_content.to_string(),
         _ if rest.trim().is_empty() => String::new(),
         _ => rest,
     }
 }
 
-/// Whether an extract has text, and not too small a share of all.
-fn is_large_enough(extract: &str, all: &str) -> bool {
+/// Whether an extract has text, and at least this share of all.
+fn has_share(extract: &str, all: &str, least: f64) -> bool {
     let length = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count() as f64;
-    length(extract) >= (length(all) * LEAST_SHARE).max(1.0)
+    length(extract) >= (length(all) * least).max(1.0)
 }
 
 /// Ids and classes of footers.
@@ -195,6 +196,8 @@ struct Landmarks<'a> {
     articles: Vec<NodeRef<'a>>,
     /// Navigation, footers, asides, and headers of the page: what is repeated from page to page.
     repeated: Vec<NodeRef<'a>>,
+    /// Whether such an element has a `main` element in it, so that much of the remaining text may be repeated as well.
+    surrounds_main: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -244,11 +247,13 @@ fn landmarks(document: &Document) -> Landmarks<'_> {
     let (mut node, mut within) = (document.root(), Within::default());
     loop {
         let landmark = Landmark::of(&node);
-        let is_repeated = match landmark {
-            Some(Landmark::Repeated) => !has_main(&node),
-            Some(Landmark::Header) => !within.main && !within.article && !within.section && !has_main(&node),
+        let is_furniture = match landmark {
+            Some(Landmark::Repeated) => true,
+            Some(Landmark::Header) => !within.main && !within.article && !within.section,
             _ => false,
         };
+        let is_repeated = is_furniture && !has_main(&node);
+        found.surrounds_main |= is_furniture && !is_repeated;
         match landmark {
             _ if is_repeated => found.repeated.push(node),
             Some(Landmark::Main) if !within.main => found.main.push(node),
@@ -539,6 +544,15 @@ mod tests {
         let html = format!("<body><div class=post-content>{body}</div>{cards}");
         let (_, text) = text_of_page(&html, PageText::Main, &Limits::default()).unwrap();
         assert_eq!(text.matches("The river rose").count(), 20, "{text}");
+    }
+
+    #[test]
+    fn a_heading_in_main_is_not_the_page() {
+        let body = "<p>The river rose, and a bridge was closed.</p>".repeat(20);
+        let html = format!("<body><main><h1>News</h1></main><div>{body}</div><footer>Furniture</footer>");
+        let (_, text) = text_of_page(&html, PageText::Main, &Limits::default()).unwrap();
+        assert_eq!(text.matches("The river rose").count(), 20, "{text}");
+        assert!(!text.contains("Furniture"), "{text}");
     }
 
     #[test]
