@@ -205,7 +205,7 @@ impl Dedup {
         let outputs: Vec<PathBuf> = files.chain(copied.into_iter().flatten()).collect();
         let others = self.sketches.iter().chain(&stop_words);
         let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(others).cloned().collect();
-        check_outputs(outputs.iter().map(PathBuf::as_path), &inputs)?;
+        check_outputs(None, &outputs, &inputs)?;
         let target = |path: Option<&Path>| Target::open_for(path, &sides[0], &self.read);
         Ok(Outputs {
             kept: (!self.count).then(|| target(self.output.as_deref())).transpose()?,

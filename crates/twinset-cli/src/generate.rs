@@ -37,7 +37,7 @@ impl Generate {
             return self.run_tables(&session);
         }
         let generator = Generator::new(&self.generate)?;
-        check_outputs([&self.output.output, &self.truth].into_iter().flatten().map(PathBuf::as_path), &[])?;
+        check_outputs(self.output.output.as_deref(), &self.truth, &[])?;
         let mut truth = match &self.truth {
             None => None,
             Some(path) => {
@@ -70,7 +70,7 @@ impl Generate {
     /// Columns, whose values are written some at a time.
     fn run_tables(self, session: &Session) -> anyhow::Result<()> {
         let columns = Columns::new(&self.generate)?;
-        check_outputs([&self.output.output, &self.truth].into_iter().flatten().map(PathBuf::as_path), &[])?;
+        check_outputs(self.output.output.as_deref(), &self.truth, &[])?;
         let truth = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
         let mut truth = match &self.truth {
             None => None,

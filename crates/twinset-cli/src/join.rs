@@ -87,10 +87,9 @@ impl Join {
         if self.estimate.verify {
             sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
         }
-        let outputs =
-            [&self.output.output, &self.stats, &self.read.rejects].into_iter().flatten().map(PathBuf::as_path);
+        let others = [&self.stats, &self.read.rejects].into_iter().flatten();
         let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(&stop_words).cloned().collect();
-        check_outputs(outputs.filter(|path| path.as_os_str() != "-"), &inputs)?;
+        check_outputs(self.output.output.as_deref(), others, &inputs)?;
         let (output, format) = self.output.open()?;
         let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;
 

@@ -64,10 +64,7 @@ impl Sketch {
         }
         let inputs = Inputs::find(&self.input, self.read.format)?;
         let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
-        check_outputs(
-            [Some(&self.output), self.read.rejects.as_ref()].into_iter().flatten().map(PathBuf::as_path),
-            &paths,
-        )?;
+        check_outputs(Some(&self.output), &self.read.rejects, &paths)?;
         let output = Output::create(&self.output)?;
         let tokens = tokens_for(std::slice::from_ref(&inputs), &self.read, &self.tokens)?;
         let are_resources = are_rdf(&inputs, &self.read)?;

@@ -21,10 +21,8 @@ impl Dedup {
         stop_words: Option<PathBuf>,
     ) -> anyhow::Result<()> {
         self.check_stream(session)?;
-        let output = self.output.iter().filter(|path| path.as_os_str() != "-");
-        let outputs = self.removed.iter().chain(&self.read.rejects).chain(output);
         let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
-        check_outputs(outputs.map(PathBuf::as_path), &paths)?;
+        check_outputs(self.output.as_deref(), self.removed.iter().chain(&self.read.rejects), &paths)?;
         let mut stream = Stream::new(&self.join, &self.tokens, self.window.map(|window| window as usize))?;
         // Files have their names from the beginning: a stream may never end.
         let mut kept = Target::growing(self.output.as_deref(), inputs, &self.read)?;

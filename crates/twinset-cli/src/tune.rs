@@ -113,9 +113,8 @@ impl Thresholds {
         sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
         let inputs: Vec<PathBuf> =
             sides.iter().flat_map(|side| side.paths()).chain(&self.truth).chain(&stop_words).cloned().collect();
-        let outputs =
-            [&self.output.output, &self.report, &self.read.rejects].into_iter().flatten().map(PathBuf::as_path);
-        check_outputs(outputs.filter(|path| path.as_os_str() != "-"), &inputs)?;
+        let others = [&self.report, &self.read.rejects].into_iter().flatten();
+        check_outputs(self.output.output.as_deref(), others, &inputs)?;
         let (output, format) = self.output.open()?;
         let report = self.report.as_deref().map(Output::create).transpose()?;
 
@@ -384,6 +383,7 @@ struct Curve {
 impl Curve {
     fn run(self) -> anyhow::Result<()> {
         let usage = |reason: &str| anyhow::Error::from(twinset_io::Error::Usage(reason.to_owned()));
+        check_outputs(self.output.output.as_deref(), &self.report, &[])?;
         let (output, format) = self.output.open()?;
         let similarities = (0..=100).map(|hundredth| f64::from(hundredth) / 100.0);
         let (title, points): (String, Vec<(f64, f64)>) = match (self.agree, self.trees, self.bits) {

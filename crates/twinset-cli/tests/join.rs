@@ -304,6 +304,10 @@ fn outputs_never_replace_an_input_or_each_other() {
         "join t.tsv --threshold 1 --rejects ./t.tsv",
         "join t.tsv --threshold 1 --output x.csv --stats x.csv",
         "generate --records 3 --output x.csv --truth x.csv",
+        "tune curve --trees 2 --output x.csv --report x.csv",
+        // Only --output can be standard output.
+        "join t.tsv --threshold 1 --output x.csv --stats -",
+        "tune t.tsv --output x.csv --report -",
         "join t.tsv --threshold 1 --output x.tsv",
         "join t.tsv --threshold 1 --output x.parquet.gz",
     ] {
@@ -313,6 +317,7 @@ fn outputs_never_replace_an_input_or_each_other() {
     }
     assert_eq!(folder.read("t.tsv").as_bytes(), TITLES);
     assert!(folder.stdout("join t.tsv --threshold 1 --output -").starts_with("left,right"));
+    assert!(folder.stdout("generate --records 3 --output -").starts_with("id,text"));
 }
 
 #[cfg(unix)]

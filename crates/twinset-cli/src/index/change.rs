@@ -124,7 +124,7 @@ impl Add {
         mut put: impl FnMut(&Settings, Vec<Prepared<P>>) -> anyhow::Result<AddCounts> + Send,
     ) -> anyhow::Result<Vec<String>> {
         let inputs = Inputs::find(&self.input, self.read.format)?;
-        check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), [&self.read.rejects])?;
+        check_written(&self.path, &inputs.paths().cloned().collect::<Vec<_>>(), None, self.read.rejects.as_deref())?;
         let Reading { read, hasher, settings } = Reading::new(settings, name, Some(&inputs), &self.read, &self.tokens)?;
         let are_resources = are_rdf(&inputs, &self.read)?;
         let (mut added, mut have_ids) = (AddCounts::default(), None);

@@ -56,7 +56,7 @@ impl Join {
         let other = self.other.as_deref().map(Kept::open).transpose()?;
         let originals = files(&self.estimate.originals, &self.read);
         for path in [Some(&self.path), self.other.as_ref()].into_iter().flatten() {
-            check_written(path, &originals, [&self.output.output, &self.read.rejects])?;
+            check_written(path, &originals, self.output.output.as_deref(), self.read.rejects.as_deref())?;
         }
         match two(index, other)? {
             Two::Labels(index, other) => self.run_labels(index, other, &session),

@@ -125,24 +125,24 @@ impl Promise {
 }
 
 /// Refuses outputs that would replace one another, an input, or the index.
-fn check_written<'a>(
+fn check_written(
     path: &str,
     inputs: &[PathBuf],
-    outputs: impl IntoIterator<Item = &'a Option<PathBuf>>,
+    output: Option<&Path>,
+    rejects: Option<&Path>,
 ) -> twinset_io::Result<()> {
+    let output = output.filter(|output| output.as_os_str() != "-");
     let home = Path::new(path);
     let inputs: Vec<PathBuf> = inputs.iter().cloned().chain([home.to_owned()]).collect();
-    let outputs: Vec<&Path> =
-        outputs.into_iter().flatten().map(PathBuf::as_path).filter(|path| path.as_os_str() != "-").collect();
     let place =
         |folder: &Path| std::fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).ok();
-    let within = |output: &&&Path| place(home).is_some_and(|home| output.parent().and_then(place) == Some(home));
-    if let Some(output) = outputs.iter().find(within) {
+    let within = |output: &&Path| place(home).is_some_and(|home| output.parent().and_then(place) == Some(home));
+    if let Some(output) = output.into_iter().chain(rejects).find(within) {
         let reason =
             format!("{}: this lies in the index, where nothing else may be; name another file", output.display());
         return Err(twinset_io::Error::Usage(reason));
     }
-    check_outputs(outputs, &inputs)
+    check_outputs(output, rejects, &inputs)
 }
 
 /// How records are read and cut into tokens: as the index was made, whatever the command would do by itself.

@@ -94,7 +94,7 @@ impl Asked {
         output: &OutputOptions,
     ) -> anyhow::Result<()> {
         let inputs = files(&self.input, &self.read).into_iter().chain(files(originals, &self.read));
-        Ok(check_written(path, &inputs.collect::<Vec<_>>(), [&output.output, &self.read.rejects])?)
+        Ok(check_written(path, &inputs.collect::<Vec<_>>(), output.output.as_deref(), self.read.rejects.as_deref())?)
     }
 
     /// Whether a record of the index or a text was named.
@@ -255,7 +255,7 @@ impl Query {
         if !self.show.is_empty() {
             return Err(Error::Usage("--show is for records that were added with fields".to_owned()).into());
         }
-        check_written(&self.path, &[file.to_owned()], [&self.output.output])?;
+        check_written(&self.path, &[file.to_owned()], self.output.output.as_deref(), None)?;
         let query = self.estimate.query(self.threshold, size)?;
         let saved = SavedProfile::open(Path::new(&self.path))?;
         let found = session.run.install(|| saved.like(file, column, &query, &session.run))??;

@@ -122,7 +122,7 @@ impl Export {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let session = self.session.begin();
         let index = Kept::open(&self.path)?;
-        check_written(&self.path, &[], [&self.output])?;
+        check_written(&self.path, &[], self.output.as_deref(), None)?;
         let path = self.output.as_deref().filter(|path| path.as_os_str() != "-");
         let mut output = path.map_or_else(|| Ok(Output::standard()), Output::create)?;
         let mut records = 0;

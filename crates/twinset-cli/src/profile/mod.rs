@@ -113,7 +113,7 @@ impl Profile {
         let outputs: Vec<&Path> = output.chain(&self.report).chain(&self.features).map(PathBuf::as_path).collect();
         let sources: Vec<PathBuf> =
             self.sources.iter().filter(|source| !source.contains("://")).map(PathBuf::from).collect();
-        check_outputs(outputs.iter().copied(), &sources)?;
+        check_outputs(None, &outputs, &sources)?;
         let place = |path: &Path| std::fs::canonicalize(path).ok();
         let parent = |path: &Path| {
             place(path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))

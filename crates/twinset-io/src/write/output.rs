@@ -50,13 +50,19 @@ impl OutputOptions {
     }
 }
 
-/// Refuses outputs that would replace one another, or an input.
-pub fn check_outputs<'a>(outputs: impl IntoIterator<Item = &'a Path>, inputs: &[PathBuf]) -> Result<()> {
+/// Refuses outputs that would replace one another, or an input. Only the first, the value of `--output`, can be standard output.
+pub fn check_outputs(
+    output: Option<&Path>,
+    others: impl IntoIterator<Item = impl AsRef<Path>>,
+    inputs: &[PathBuf],
+) -> Result<()> {
     let place =
         |path: &Path| std::fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or(path.to_owned());
     let inputs: BTreeSet<PathBuf> = inputs.iter().map(|path| place(path)).collect();
     let mut seen = BTreeSet::new();
-    for path in outputs {
+    let others: Vec<_> = others.into_iter().collect();
+    let output = output.filter(|path| *path != Path::new("-"));
+    for path in output.into_iter().chain(others.iter().map(AsRef::as_ref)) {
         if path == Path::new("-") {
             return Err(Error::Usage("only --output can be standard output; name a file".to_owned()));
         }
