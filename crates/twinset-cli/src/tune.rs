@@ -364,11 +364,11 @@ struct Curve {
     /// In how many of them the sketches of a pair must agree
     #[arg(long, value_name = "A", conflicts_with_all = ["trees", "bits"])]
     agree: Option<u32>,
-    /// How many trees of labels there are
-    #[arg(long, value_name = "N", requires = "bits")]
+    /// How many trees of labels there are (default: 20, with --bits)
+    #[arg(long, value_name = "N")]
     trees: Option<u32>,
-    /// How many bits a label has
-    #[arg(long, value_name = "N", requires = "trees")]
+    /// How many bits a label has (default: 50, with --trees)
+    #[arg(long, value_name = "N")]
     bits: Option<u32>,
     /// With which probability a pair on the threshold is to be found
     #[arg(long, value_name = "P", default_value_t = 0.9)]
@@ -399,8 +399,11 @@ impl Curve {
                 table.finish()?;
                 (title, points)
             }
-            (None, Some(trees), Some(bits)) => {
-                LshOptions { trees, bits }.check()?;
+            (None, trees, bits) if trees.is_some() || bits.is_some() => {
+                let default = LshOptions::default();
+                let labels = LshOptions { trees: trees.unwrap_or(default.trees), bits: bits.unwrap_or(default.bits) };
+                labels.check()?;
+                let LshOptions { trees, bits } = labels;
                 if !(self.probability > 0.0 && self.probability < 1.0) {
                     return Err(usage("a probability lies between 0 and 1"));
                 }

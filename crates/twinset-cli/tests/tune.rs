@@ -128,6 +128,9 @@ fn settings_say_what_they_promise() {
         refused += u32::from(!query.status.success());
     }
     assert!((20..90).contains(&refused), "{refused}");
+    // Labels have 50 bits unless something else is said, as those of an index have.
+    assert_eq!(folder.stdout("tune curve --trees 2 --probability 0.99"), few);
+    assert_eq!(folder.stdout("tune curve --bits 50"), labels);
     assert!(!folder.run("tune curve --trees 2 --bits 65").status.success());
     assert_eq!(
         folder.stdout("tune size --error 0.05 --confidence 0.9 --threshold 0.8"),
