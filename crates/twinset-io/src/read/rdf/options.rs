@@ -133,6 +133,7 @@ impl RdfOptions {
     }
 
     /// How literals become tokens, if they are not terms as they are.
+    #[cfg_attr(not(feature = "rdf"), allow(dead_code, reason = "for the reader of RDF"))]
     pub(super) fn literal_tokens(&self) -> Option<TokenOptions> {
         let Some(Literals::Tokens(kind)) = self.literals else { return None };
         // Both came with the same version.
