@@ -51,7 +51,7 @@ fn end(size: usize) -> ! {
         std::thread::sleep(PATIENCE);
     } else {
         tell(size);
-        twinset_io::write::remove_unfinished_at_once();
+        twinset_io::durable::remove_unfinished_at_once();
     }
     // SAFETY: it does not return, and runs nothing of this program.
     unsafe { nix::libc::_exit(1) }

@@ -13,7 +13,7 @@ pub(crate) fn watch(cancel: &Cancel) {
         cancel.stop();
         // The run ends by itself, unless it waits for input that may never come.
         thread::sleep(Duration::from_millis(500));
-        twinset_io::write::remove_unfinished();
+        twinset_io::durable::remove_unfinished();
         std::process::exit(130);
     });
 }

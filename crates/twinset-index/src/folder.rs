@@ -1,68 +1,90 @@
-//! An index in a folder is made wholly or not at all: one file makes it an index, and comes last.
+//! Folders of indexes, which are created wholly or not at all, and what tantivy needs of them.
 
-use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+};
+use tantivy::schema::Schema;
+use tantivy::{Index, IndexSettings};
+use twinset_io::durable::{FillError, fill_folder, sync_folder};
 
 use crate::{Error, Result};
 
-/// What is not finished lies in a folder of such a name.
-const UNFINISHED: (&str, &str) = (".twinset-", ".partial");
-
-/// Makes an index of a folder that is empty or new. `make` makes it in another folder, from which this file is taken.
+/// Creates an index in a folder that is empty or new. `make` creates it in another folder, from which `file` is taken: the file that
+/// makes a folder an index.
 pub(crate) fn make(folder: &Path, file: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let name = folder.display().to_string();
-    let failed = |error: io::Error| {
-        Error::io(&name, &error, format!("it cannot be made: {error}; make room, or choose another place"))
-    };
-    if folder.is_file() {
-        return Err(Error::index(&name, "this is a file; name a folder"));
-    }
-    // The first is the folder itself.
-    let new: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
-    let made = || -> Result<()> {
-        fs::create_dir_all(folder).map_err(failed)?;
-        new.iter().try_for_each(|folder| sync_name(folder)).map_err(failed)?;
-        clear(folder).map_err(failed)?;
-        if fs::read_dir(folder).map_err(failed)?.next().is_some() {
-            return Err(Error::index(&name, "this folder exists and is not empty; name a new one"));
+    fill_folder(folder, file, make).map_err(|error| match error {
+        FillError::Occupied(reason) => Error::index(&name, reason),
+        FillError::Io(error) => {
+            Error::io(&name, &error, format!("it cannot be made: {error}; make room, or choose another place"))
         }
-        let (prefix, suffix) = UNFINISHED;
-        let unfinished = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempdir_in(folder).map_err(failed)?;
-        make(unfinished.path())?;
-        let place = folder.join(file);
-        let file = tempfile::TempPath::try_from_path(unfinished.path().join(file)).map_err(failed)?;
-        file.persist_noclobber(&place).map_err(|error| failed(error.error))?;
-        // What stays of it is removed by whoever makes an index here, and nobody else minds.
-        let _ = unfinished.close();
-        sync_name(&place).map_err(|error| Error::unsettled(&name, error))
-    };
-    made().inspect_err(|_| {
-        // A folder that was not there, and holds nothing, had better not be there again.
-        new.iter().for_each(|folder| _ = fs::remove_dir(folder));
+        FillError::Unsynced(error) => Error::unsettled(&name, error),
+        FillError::Fill(error) => error,
     })
 }
 
-/// Removes what another process could not finish.
-fn clear(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let (prefix, suffix) = UNFINISHED;
-        if name.to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(suffix)) && entry.path().is_dir()
-        {
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok(())
+/// A folder of tantivy's files, also on a file system that cannot sync folders.
+#[derive(Debug, Clone)]
+pub struct TantivyFolder {
+    files: MmapDirectory,
+    path: PathBuf,
 }
 
-/// Puts the name of a file or a folder on the disk for good.
-pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match File::open(folder) {
-        // Who may write to a folder need not be allowed to read it.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        opened => opened?.sync_all(),
+impl TantivyFolder {
+    /// Opens the index in a folder.
+    pub fn open_index(path: &Path) -> tantivy::Result<Index> {
+        Index::open(Self::open(path)?)
+    }
+
+    /// Creates an index in a folder.
+    pub fn create_index(path: &Path, schema: Schema) -> tantivy::Result<Index> {
+        Index::create(Self::open(path)?, schema, IndexSettings::default())
+    }
+
+    fn open(path: &Path) -> tantivy::Result<Self> {
+        Ok(Self { files: MmapDirectory::open(path)?, path: path.to_owned() })
+    }
+}
+
+impl Directory for TantivyFolder {
+    fn sync_directory(&self) -> io::Result<()> {
+        sync_folder(&self.path)
+    }
+
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.files.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.files.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.files.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        self.files.open_write(path)
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.files.atomic_read(path)
+    }
+
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        self.files.atomic_write(path, data)
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        self.files.acquire_lock(lock)
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.files.watch(callback)
     }
 }

@@ -15,4 +15,6 @@ mod settings;
 
 pub use change::AddCounts;
 pub use error::{Error, Result};
+#[doc(hidden)]
+pub use folder::TantivyFolder;
 pub use settings::{Content, Kind, Settings};

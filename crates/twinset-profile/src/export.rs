@@ -11,7 +11,19 @@ use crate::table::Table;
 use crate::{Feature, Profile};
 
 /// What is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    strum::Display,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum Export {
     /// `ALTER TABLE` statements that declare the foreign keys.
     Sql,
@@ -19,19 +31,6 @@ pub enum Export {
     Mermaid,
     /// Everything that is known.
     Json,
-}
-
-impl std::str::FromStr for Export {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "sql" => Ok(Self::Sql),
-            "mermaid" => Ok(Self::Mermaid),
-            "json" => Ok(Self::Json),
-            _ => Err(format!("`{text}` cannot be written: sql, mermaid or json")),
-        }
-    }
 }
 
 impl Profile {

@@ -1,7 +1,5 @@
 //! What is sought, and how sources are read.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -56,7 +54,7 @@ pub struct ProfileOptions {
     /// Take the tables of a database for unchanged if TEXT is the same as when they were saved, rather than compute checksums of them
     #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", help_heading = "Input"))]
     pub state: Option<String>,
-    /// csv, tsv or parquet, where the ending of a file does not tell
+    /// csv, tsv or parquet (default: by the file's extension)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Input"))]
     pub format: Option<Format>,
     /// What separates fields (default: a comma for csv, a tab for tsv)
@@ -71,8 +69,9 @@ pub struct ProfileOptions {
     /// What is too much.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub limits: Limits,
-    /// What else makes no difference: case, zeros (leading ones), space; or none, for nothing at all
+    /// Differences between values to ignore, or `none` to compare values as written
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Values"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<Normalize>()))]
     pub normalize: Vec<Normalize>,
     /// A text that stands for no value, such as NA; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", help_heading = "Values"))]
@@ -89,43 +88,20 @@ pub struct ProfileOptions {
     pub tokens: TokenOptions,
 }
 
-/// What else is done to values before they are compared, or less.
+/// Which differences between values are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum Normalize {
-    /// Case makes no difference.
+    /// Upper and lower case.
     Case,
-    /// Leading zeros make no difference.
+    /// Leading zeros.
     Zeros,
-    /// White space at the ends makes no difference, and within a value all of it is one space.
+    /// The amount of white space.
     Space,
-    /// Numbers, dates and booleans that are written differently are different.
+    /// None: numbers, dates and booleans that are written differently differ, too.
     None,
-}
-
-impl FromStr for Normalize {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "case" => Ok(Self::Case),
-            "zeros" => Ok(Self::Zeros),
-            "space" => Ok(Self::Space),
-            "none" => Ok(Self::None),
-            _ => Err(format!("`{text}` cannot be normalised: case, zeros, space or none")),
-        }
-    }
-}
-
-impl fmt::Display for Normalize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Case => "case",
-            Self::Zeros => "zeros",
-            Self::Space => "space",
-            Self::None => "none",
-        })
-    }
 }
 
 /// A share that is written here.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use twinset_io::Limits;
-use twinset_io::write::create_folder;
+use twinset_io::durable::create_folder;
 
 use crate::article::Article;
 use crate::options::ServeOptions;
@@ -45,7 +45,7 @@ impl DataDir {
                 Ok(compare)
             }
         })?;
-        let compare: Compare = compare.parse().map_err(|reason: String| Error::storage(&name, reason))?;
+        let compare: Compare = compare.parse().map_err(|error: twinset::Error| Error::storage(&name, error))?;
         if options.compare.is_some_and(|asked| asked != compare) {
             let reason = format!(
                 "the articles of {name} are compared by {compare}; leave --compare out, or take another folder"

@@ -42,8 +42,9 @@ pub struct ServeOptions {
     /// Keep the newest N articles
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Articles"))]
     pub keep_count: Option<u64>,
-    /// What is compared: entities, text or both (default: both; a folder stays with what it began with)
+    /// What articles are compared by (default: both; fixed when a folder is first used)
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", help_heading = "Stories"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<Compare>()))]
     pub compare: Option<Compare>,
     /// Copies lie at most N days apart
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Stories"))]

@@ -1,8 +1,5 @@
 //! What is compared of an article: as an RDF resource, it has its words and the entities that it mentions.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 use twinset::TokenOptions;
 use twinset::support::intersection_len;
@@ -14,6 +11,8 @@ use crate::article::Entity;
 /// What articles are compared by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum Compare {
     /// Who and what they mention.
     Entities,
@@ -22,29 +21,6 @@ pub enum Compare {
     /// Both.
     #[default]
     Both,
-}
-
-impl FromStr for Compare {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "entities" => Ok(Self::Entities),
-            "text" => Ok(Self::Text),
-            "both" => Ok(Self::Both),
-            _ => Err(format!("`{text}` cannot be compared: entities, text or both")),
-        }
-    }
-}
-
-impl fmt::Display for Compare {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Entities => "entities",
-            Self::Text => "text",
-            Self::Both => "both",
-        })
-    }
 }
 
 /// Turns articles into sets of terms, as hashes that mean the same for ever to whoever has the seed.

@@ -26,8 +26,8 @@ pub(crate) struct Profile {
     /// Write what is known of each column to FILE (csv, jsonl or parquet)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     features: Option<PathBuf>,
-    /// Write this instead of the relations: sql (ALTER TABLE statements), mermaid (a diagram) or json (everything)
-    #[arg(long, value_name = "WHAT", help_heading = "Output", conflicts_with = "output_format")]
+    /// Write an export of the profile instead of the relations
+    #[arg(long, value_name = "WHAT", value_parser = twinset::support::name_parser::<Export>(), help_heading = "Output", conflicts_with = "output_format")]
     export: Option<Export>,
     /// Keep the synopses in the folder PATH, an index; the next run with it profiles only tables whose contents have changed
     #[arg(long, value_name = "PATH", help_heading = "Output")]

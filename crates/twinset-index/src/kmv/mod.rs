@@ -30,7 +30,8 @@ use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 use twinset::estimate::{Condition, Synopsis, SynopsisBuilder};
 use twinset::tokenize::synopsis_value;
 
-use crate::{Error, Kind, Result, Settings, folder};
+use crate::folder::{self, TantivyFolder};
+use crate::{Error, Kind, Result, Settings};
 
 /// An index of synopses in a folder.
 pub struct KmvIndex {
@@ -154,7 +155,7 @@ impl KmvIndex {
         let state = State { twinset: settings.to_value(), next: 1, merged: false, records: Some(0) };
         let made = |unfinished: &Path| -> tantivy::Result<()> {
             let (schema, _) = Fields::schema();
-            let index = tantivy::Index::create_in_dir(unfinished, schema)?;
+            let index = TantivyFolder::create_index(unfinished, schema)?;
             let mut writer: IndexWriter = index.writer_with_num_threads(1, writer::MEMORY)?;
             let mut commit = writer.prepare_commit()?;
             commit.set_payload(&state.to_json());
@@ -174,7 +175,7 @@ impl KmvIndex {
     /// Opens an index that exists.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        let index = tantivy::Index::open_in_dir(path).map_err(|error| match error {
+        let index = TantivyFolder::open_index(path).map_err(|error| match error {
             TantivyError::OpenDirectoryError(_) => {
                 Error::index(&name, "there is no such folder; make it with `twinset index create`")
             }

@@ -13,6 +13,7 @@ use twinset::estimate::{Synopsis, SynopsisBuilder};
 use super::merges::IntactMerges;
 use super::{Found, KmvIndex, Snapshot, State, state, term};
 use crate::change::check_id;
+use crate::folder::TantivyFolder;
 use crate::{AddCounts, Error, Result, Settings};
 
 /// A record that is to be kept.
@@ -162,7 +163,7 @@ impl KmvIndex {
         let failed = |error: TantivyError| Error::index(&self.name, in_words(&error));
         let writer = loop {
             // Which files there are is read when an index is opened, and another process may have changed them since.
-            let index = tantivy::Index::open_in_dir(&self.path).map_err(failed)?;
+            let index = TantivyFolder::open_index(&self.path).map_err(failed)?;
             let segments = || index.searchable_segment_ids().map_err(failed);
             let opened = segments()?;
             let threads = self.threads.clamp(1, 8);

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::backend::{Backend, LabeledRecord, StoredRecord, Visit};
-use crate::folder::sync_name;
 use crate::{Error, Result, Settings};
+use twinset_io::durable::sync_name;
 
 pub(super) struct Memory {
     settings: Settings,

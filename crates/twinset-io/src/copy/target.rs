@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::compression::Compression;
+use crate::durable::create_folder;
 use crate::read::{Format, InputFile, Inputs, ReadOptions, format_of};
-use crate::write::create_folder;
 use crate::{Error, Output, Result};
 
 /// One file, standard output, or a folder with a file for each input.

@@ -25,9 +25,9 @@ pub struct GenerateOptions {
     /// The same seed gives the same collection
     #[cfg_attr(feature = "clap", arg(long, value_name = "S", default_value_t = DEFAULTS.seed))]
     pub seed: u64,
-    /// What a record is: text, rdf (articles that mention people, places and organisations, as N-Triples), or tables (columns,
-    /// some of which share values; a row holds up to 1000 values of one, so large columns have several)
+    /// What a record is
     #[cfg_attr(feature = "clap", arg(long, value_name = "KIND", default_value_t))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<GenerateKind>()))]
     pub kind: GenerateKind,
     /// The share of records that are near duplicates of an earlier one
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", default_value_t = DEFAULTS.duplicates))]
@@ -62,37 +62,16 @@ impl Default for GenerateOptions {
 /// What a record is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum GenerateKind {
-    /// Words.
+    /// A text.
     #[default]
     Text,
-    /// An article in RDF.
+    /// An article in N-Triples that mentions people, places and organisations.
     Rdf,
-    /// A column of a table.
+    /// A column of a table. Some columns share values; a large column has several rows of up to 1000 values.
     Tables,
-}
-
-impl std::fmt::Display for GenerateKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Text => "text",
-            Self::Rdf => "rdf",
-            Self::Tables => "tables",
-        })
-    }
-}
-
-impl std::str::FromStr for GenerateKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "text" => Ok(Self::Text),
-            "rdf" => Ok(Self::Rdf),
-            "tables" => Ok(Self::Tables),
-            _ => Err(format!("`{text}` is not a kind of record: text, rdf or tables")),
-        }
-    }
 }
 
 /// Makes up one record after the other.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,20 +11,30 @@ use crate::compression::inner_ending;
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum Format {
-    /// One record a line. A blank line is an empty record, so record numbers are line numbers.
+    /// One record per line. A blank line is an empty record, so record numbers are line numbers.
     Txt,
-    /// One record a line, fields separated by tabs, no quoting.
+    /// One record per line, fields separated by tabs, no quoting.
+    #[serde(alias = "tab")]
+    #[strum(to_string = "tsv", serialize = "tab")]
     Tsv,
     /// Comma-separated values, with quoting.
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
+    #[serde(alias = "ndjson")]
+    #[strum(to_string = "jsonl", serialize = "ndjson")]
     Jsonl,
     /// Apache Parquet.
     Parquet,
-    /// A web page: one record a file.
+    /// A web page: one record per file.
+    #[serde(alias = "htm", alias = "xhtml")]
+    #[strum(to_string = "html", serialize = "htm", serialize = "xhtml")]
     Html,
-    /// A web archive: one record a page.
+    /// A web archive: one record per page.
+    #[serde(alias = "wet")]
+    #[strum(to_string = "warc", serialize = "wet")]
     Warc,
     /// N-Triples.
     Nt,
@@ -36,34 +45,14 @@ pub enum Format {
     /// TriG.
     Trig,
     /// RDF/XML.
+    #[serde(alias = "owl")]
+    #[strum(to_string = "rdf", serialize = "owl")]
     Rdf,
     /// JSON-LD.
     Jsonld,
 }
 
 impl Format {
-    const NAMES: [(&'static str, Format); 19] = [
-        ("txt", Format::Txt),
-        ("tsv", Format::Tsv),
-        ("csv", Format::Csv),
-        ("jsonl", Format::Jsonl),
-        ("parquet", Format::Parquet),
-        ("html", Format::Html),
-        ("warc", Format::Warc),
-        ("nt", Format::Nt),
-        ("nq", Format::Nq),
-        ("ttl", Format::Ttl),
-        ("trig", Format::Trig),
-        ("rdf", Format::Rdf),
-        ("jsonld", Format::Jsonld),
-        ("tab", Format::Tsv),
-        ("ndjson", Format::Jsonl),
-        ("htm", Format::Html),
-        ("xhtml", Format::Html),
-        ("wet", Format::Warc),
-        ("owl", Format::Rdf),
-    ];
-
     /// The endings that are known, for messages.
     pub(super) const KNOWN: &'static str =
         "txt, tsv, csv, jsonl, html, warc, nt, nq, ttl, trig, rdf and jsonld (each also with .gz or .zst), parquet";
@@ -99,25 +88,5 @@ impl Format {
             _ => format!("read {self}"),
         };
         Some(Error::missing_feature(file, action, feature))
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let named = Self::NAMES.iter().find(|(name, _)| *name == text);
-        named.map(|&(_, format)| format).ok_or_else(|| {
-            format!(
-                "`{text}` is not a format: txt, tsv, csv, jsonl, parquet, html, warc, nt, nq, ttl, trig, rdf, jsonld"
-            )
-        })
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = Self::NAMES.iter().find(|(_, format)| format == self);
-        f.write_str(named.map_or("", |(name, _)| name))
     }
 }

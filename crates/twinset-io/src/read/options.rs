@@ -1,8 +1,6 @@
 //! How files are read, as the user says it.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use twinset::TokenOptions;
@@ -16,8 +14,9 @@ use crate::{Error, Limits, Result};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ReadOptions {
-    /// txt, tsv, csv, jsonl, parquet, html, warc, nt, nq, ttl, trig, rdf or jsonld, where the file's ending does not tell
+    /// The format of the input (default: by the file's extension)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Input"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<Format>()))]
     pub format: Option<Format>,
     /// The field that names a record (default: `id` if there is one, otherwise the record's number from 1)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", help_heading = "Input"))]
@@ -34,8 +33,9 @@ pub struct ReadOptions {
     /// The files' encoding, for example windows-1252, where it is not UTF-8
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = "Input"))]
     pub encoding: Option<String>,
-    /// What is compared of web pages: main (the article) or text (all of it)
+    /// Which text of a web page is compared
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", default_value_t, help_heading = "Input"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<PageText>()))]
     pub page: PageText,
     /// Go on without bad records, and write them to FILE (csv) with their place and the reason
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Input"))]
@@ -52,33 +52,14 @@ pub struct ReadOptions {
 /// What is compared of a web page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum PageText {
     /// The article, if there is one; otherwise all of it.
     #[default]
     Main,
     /// All of its text.
     Text,
-}
-
-impl fmt::Display for PageText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Main => "main",
-            Self::Text => "text",
-        })
-    }
-}
-
-impl FromStr for PageText {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "main" => Ok(Self::Main),
-            "text" => Ok(Self::Text),
-            _ => Err(format!("`{text}` is no part of a page: main or text")),
-        }
-    }
 }
 
 /// Reads the stop words from the file that the options name, if they name one. Returns its path.

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
 use super::destination::Destination;
-use super::folder::sync_name;
 use crate::compression::{Compression, inner_ending};
+use crate::durable::{Temporary, sync_name};
 use crate::host::{Host, Place};
 use crate::{Error, Result};
 
@@ -24,8 +22,9 @@ pub struct OutputOptions {
     /// Write results to FILE instead of standard output; it appears only when complete (.gz and .zst are compressed)
     #[cfg_attr(feature = "clap", arg(long, short, value_name = "FILE", help_heading = "Output"))]
     pub output: Option<PathBuf>,
-    /// csv, jsonl or parquet (default: by the file's ending, otherwise csv)
+    /// The format of the output (default: by the file's extension, otherwise csv)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Output"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<OutputFormat>()))]
     pub output_format: Option<OutputFormat>,
 }
 
@@ -110,11 +109,13 @@ fn is_standard_output(_: &Path) -> bool {
 /// How results are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum OutputFormat {
-    /// With a header row.
+    /// CSV with a header row.
     #[default]
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Apache Parquet.
     Parquet,
@@ -141,19 +142,6 @@ impl OutputFormat {
                 Err(Error::missing_feature(file, "write parquet", "parquet"))
             }
             _ => Ok(()),
-        }
-    }
-}
-
-impl FromStr for OutputFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "csv" => Ok(Self::Csv),
-            "jsonl" => Ok(Self::Jsonl),
-            "parquet" => Ok(Self::Parquet),
-            _ => Err(format!("`{text}` is not an output format: csv, jsonl or parquet")),
         }
     }
 }
@@ -253,7 +241,7 @@ impl Output {
             return Err(Error::file(path, "this is a folder; name a file in it"));
         }
         let temporary = Temporary::beside(target).map_err(fail)?;
-        let file = temporary.file.as_file().try_clone().map_err(fail)?;
+        let file = temporary.file().try_clone().map_err(fail)?;
         let pending = Some(Pending::Name(temporary, target.clone()));
         Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending, place: None })
     }
@@ -338,89 +326,6 @@ impl Write for Output {
             Encoder::Plain(writer) => writer.flush(),
             Encoder::Gzip(writer) => writer.flush(),
             Encoder::Zstd(writer) => writer.flush(),
-        }
-    }
-}
-
-/// Temporary files that have not taken their names yet.
-static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-/// Removes the temporary files of all outputs that are not finished: for a program that is about to end at once.
-pub fn remove_unfinished() {
-    if let Ok(mut unfinished) = UNFINISHED.lock() {
-        remove(&mut unfinished);
-    }
-}
-
-/// The same where memory is short: nothing is allocated, and nobody is waited for who may want to.
-pub fn remove_unfinished_at_once() {
-    if let Ok(mut unfinished) = UNFINISHED.try_lock() {
-        remove(&mut unfinished);
-    }
-}
-
-fn remove(unfinished: &mut BTreeSet<PathBuf>) {
-    for path in std::mem::take(unfinished) {
-        // Nothing can be done about a file that cannot be removed now.
-        let _ = std::fs::remove_file(path);
-    }
-}
-
-/// A temporary file that is removed unless it takes its name.
-pub struct Temporary {
-    file: tempfile::NamedTempFile,
-    _registered: Registered,
-}
-
-impl Temporary {
-    /// An empty file beside one that it is to replace.
-    pub fn beside(path: &Path) -> io::Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".twinset-").suffix(".partial");
-        #[cfg(unix)]
-        {
-            // As for any new file: what the user's mask leaves of it.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder)?;
-        if let Ok(existing) = path.metadata() {
-            file.as_file().set_permissions(existing.permissions())?;
-        }
-        let registered = Registered::new(file.path());
-        Ok(Self { file, _registered: registered })
-    }
-
-    /// Where it lies until then.
-    pub fn path(&self) -> &Path {
-        self.file.path()
-    }
-
-    /// Takes a name, and stays, even if the power fails.
-    pub fn persist(self, path: &Path) -> io::Result<()> {
-        self.file.as_file().sync_all()?;
-        self.file.persist(path).map_err(|error| error.error)?;
-        sync_name(path)
-    }
-}
-
-/// An entry in the list of unfinished files.
-struct Registered(PathBuf);
-
-impl Registered {
-    fn new(path: &Path) -> Self {
-        if let Ok(mut unfinished) = UNFINISHED.lock() {
-            unfinished.insert(path.to_owned());
-        }
-        Self(path.to_owned())
-    }
-}
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        if let Ok(mut unfinished) = UNFINISHED.lock() {
-            unfinished.remove(&self.0);
         }
     }
 }

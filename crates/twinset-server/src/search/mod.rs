@@ -24,6 +24,7 @@ use tantivy::tokenizer::{
 use tantivy::{
     DocAddress, Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
 };
+use twinset_index::TantivyFolder;
 use twinset_io::Limits;
 
 use crate::article::Moment;
@@ -100,10 +101,11 @@ impl TextIndex {
     /// Opens the index of a folder, or makes an empty one where there is none that can be used.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let (schema, fields) = schema();
-        let opened = Index::open_in_dir(folder).map_err(Error::from).and_then(|index| match index.schema() == schema {
-            true => Self::of(index, fields),
-            false => Err(Error::storage("the full-text index", "it is of another version")),
-        });
+        let opened =
+            TantivyFolder::open_index(folder).map_err(Error::from).and_then(|index| match index.schema() == schema {
+                true => Self::of(index, fields),
+                false => Err(Error::storage("the full-text index", "it is of another version")),
+            });
         match opened {
             Err(Error::Storage { reason, .. }) => {
                 // It can be made again.
@@ -112,7 +114,7 @@ impl TextIndex {
                     std::fs::remove_dir_all(folder).map_err(|error| unusable(folder, &error))?;
                 }
                 std::fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
-                Self::of(Index::create_in_dir(folder, schema)?, fields)
+                Self::of(TantivyFolder::create_index(folder, schema)?, fields)
             }
             opened => opened,
         }

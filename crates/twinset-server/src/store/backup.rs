@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use twinset_io::write::Temporary;
+use twinset_io::durable::Temporary;
 
 use super::{FILE, PATIENCE};
 use crate::{Error, Result};

@@ -27,8 +27,9 @@ pub struct RdfOptions {
     /// begin so
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "RDF"))]
     pub map: Option<IriRules>,
-    /// What blank nodes are known by: structure (what hangs below them) or id (default: structure)
+    /// What identifies a blank node (default: structure)
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", help_heading = "RDF"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<BlankNodes>()))]
     pub blank_nodes: Option<BlankNodes>,
     /// How many steps from a resource are followed (default: all)
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "RDF"))]
@@ -220,33 +221,14 @@ impl FromStr for Resources {
 /// What blank nodes are known by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum BlankNodes {
     /// What hangs below them.
     #[default]
     Structure,
     /// The name that the file gives them.
     Id,
-}
-
-impl fmt::Display for BlankNodes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Structure => "structure",
-            Self::Id => "id",
-        })
-    }
-}
-
-impl FromStr for BlankNodes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "structure" => Ok(Self::Structure),
-            "id" => Ok(Self::Id),
-            _ => Err(format!("`{text}` does not say what blank nodes are known by: structure or id")),
-        }
-    }
 }
 
 /// How a literal becomes terms.
