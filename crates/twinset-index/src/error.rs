@@ -62,16 +62,19 @@ impl Error {
         Self::Damaged { index: index.to_owned(), reason: reason.to_string(), remedy: remedy.to_owned() }
     }
 
-    #[cfg(not(feature = "databases"))]
-    pub(crate) fn missing_feature() -> Self {
-        let reason = "this build of twinset cannot connect to databases; build it with `cargo install --path \
-                      crates/twinset-cli --features full --locked`";
-        Self::Usage(reason.to_owned())
-    }
-
     /// A change was made, and may not survive a power failure.
     pub(crate) fn unsettled(index: &str, error: impl std::fmt::Display) -> Self {
         let reason = "this change is there, but would be lost if the power failed now";
         Self::index(index, format!("{reason}, as the disk does not answer ({error}); look at the disk"))
+    }
+}
+
+impl From<twinset_io::Error> for Error {
+    fn from(error: twinset_io::Error) -> Self {
+        match error {
+            twinset_io::Error::File { file, reason } => Self::Index { index: file, reason },
+            twinset_io::Error::Library(error) => Self::Library(error),
+            other => Self::Usage(other.to_string()),
+        }
     }
 }

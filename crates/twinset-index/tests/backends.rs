@@ -55,12 +55,30 @@ fn sqlite() {
 fn postgres() {
     let Some(server) = Server::postgres_if_installed() else { return };
     check_all(&|name| format!("{}?index={name}", server.address()));
+    check_encryption(&server);
 }
 
 #[test]
 fn mariadb() {
     let Some(server) = Server::mariadb_if_installed() else { return };
     check_all(&|name| format!("{}?index={name}", server.address()));
+    check_encryption(&server);
+}
+
+/// Who the server is, is proved by its certificate, where the address asks for that.
+fn check_encryption(server: &Server) {
+    let address = |mode: &str| format!("{}?index=secure&sslmode={mode}", server.address());
+    let verified = format!("{}&sslrootcert={}", address("verify-full"), server.certificate().display());
+    let mut index = LshIndex::create(&verified, &settings()).unwrap();
+    add(&mut index, &random_sets(5, 1), 0);
+    assert!(!index.name().contains("sslmode"), "{}", index.name());
+    for address in [address("require"), address("disable"), verified] {
+        assert_eq!(LshIndex::open(&address).unwrap().len().unwrap(), 5, "{address}");
+    }
+    let refused = LshIndex::open(&address("verify-full")).err().unwrap().to_string();
+    assert!(refused.to_lowercase().contains("certificate"), "{refused}");
+    let unknown = LshIndex::open(&address("maybe")).err().unwrap();
+    assert!(matches!(unknown, Error::Usage(_)), "{unknown}");
 }
 
 fn settings() -> Settings {

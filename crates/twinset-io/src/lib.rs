@@ -17,6 +17,7 @@ mod uniques;
 
 mod collection;
 mod copy;
+pub mod database;
 pub mod durable;
 pub mod generate;
 mod load;

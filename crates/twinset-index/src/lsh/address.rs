@@ -1,100 +1,96 @@
-//! Where an index lies, as the user writes it.
+//! Where an index is, as the user writes it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use url::Url;
+#[cfg(feature = "databases")]
+use twinset_io::database;
+use twinset_io::database::Server;
 
 use crate::{Error, Result};
 
 /// A file, a folder, or a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Address {
     /// Main memory, saved to this file.
     File(PathBuf),
     /// SQLite in this folder.
     Folder(PathBuf),
-    /// PostgreSQL, and what its tables' names begin with.
-    Postgres(Url, String),
-    /// MariaDB or MySQL, likewise.
-    Mysql(Url, String),
+    /// PostgreSQL.
+    #[cfg(feature = "databases")]
+    Postgres(Tables),
+    /// MariaDB or MySQL.
+    #[cfg(feature = "databases")]
+    Mysql(Tables),
 }
 
-const DEFAULT_NAME: &str = "twinset";
+/// The tables of an index in a database.
+#[cfg(feature = "databases")]
+pub(super) struct Tables {
+    pub(super) database: database::Address,
+    /// What their names begin with: up to 40 letters, digits and `_`.
+    pub(super) prefix: String,
+}
 
 impl Address {
     pub(super) fn parse(text: &str) -> Result<Self> {
-        let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-        let is_postgres = matches!(scheme.as_deref(), Some("postgres" | "postgresql"));
-        if !is_postgres && !matches!(scheme.as_deref(), None | Some("mysql" | "mariadb")) {
-            let reason = "an index lies in a folder, or at an address that begins with postgres:// or mysql://";
-            return Err(Error::Usage(reason.to_owned()));
-        }
-        if scheme.is_none() {
-            let path = Path::new(text);
-            if text.is_empty() {
-                return Err(Error::Usage(
-                    "an index needs a name: a folder, a file that ends in .labels, or an address".to_owned(),
-                ));
+        match Server::of(text)? {
+            None if text.is_empty() => {
+                let reason = "an index needs a name: a folder, a file that ends in .labels, or an address";
+                Err(Error::Usage(reason.to_owned()))
             }
-            let is_file = text.ends_with(".labels");
-            return Ok(if is_file { Self::File(path.to_owned()) } else { Self::Folder(path.to_owned()) });
+            None if text.ends_with(".labels") => Ok(Self::File(text.into())),
+            None => Ok(Self::Folder(text.into())),
+            #[cfg(feature = "databases")]
+            Some(Server::Postgres) => Tables::parse(text).map(Self::Postgres),
+            #[cfg(feature = "databases")]
+            Some(Server::Mysql) => Tables::parse(text).map(Self::Mysql),
+            #[cfg(not(feature = "databases"))]
+            Some(_) => unreachable!("a build without databases refuses their addresses"),
         }
-        // A message must not repeat the password.
-        let mut url = Url::parse(text)
-            .map_err(|error| Error::Usage(format!("the address of the database is broken: {error}")))?;
-        let name = url.query_pairs().find(|(key, _)| key == "index").map(|(_, value)| value.into_owned());
-        let name = name.unwrap_or_else(|| DEFAULT_NAME.to_owned());
-        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if name.is_empty()
-            || name.len() > 40
-            || !name.chars().all(is_plain)
-            || name.starts_with(|c: char| c.is_ascii_digit())
-        {
-            let reason = format!("`{name}` cannot be the name of an index: use up to 40 small letters, digits and _");
-            return Err(Error::Usage(reason));
-        }
-        let rest: Vec<(String, String)> = url
-            .query_pairs()
-            .filter(|(key, _)| key != "index")
-            .map(|(key, value)| (key.into_owned(), value.into_owned()))
-            .collect();
-        url.set_query(None);
-        if !rest.is_empty() {
-            url.query_pairs_mut().extend_pairs(rest);
-        }
-        Ok(if is_postgres { Self::Postgres(url, name) } else { Self::Mysql(url, name) })
     }
 }
 
-/// The address of a database without its password, with the name of the index.
-#[cfg_attr(not(feature = "databases"), allow(dead_code, reason = "for database servers"))]
-pub(super) fn shown(url: &Url, name: &str) -> String {
-    let mut url = url.clone();
-    // An address without a host has no password either.
-    let _ = url.set_password(None);
-    url.set_query(Some(&format!("index={name}")));
-    url.to_string()
+#[cfg(feature = "databases")]
+impl Tables {
+    fn parse(text: &str) -> Result<Self> {
+        const DEFAULT_NAME: &str = "twinset";
+        let mut database = database::Address::parse(text)?;
+        let prefix = database.take("index").unwrap_or_else(|| DEFAULT_NAME.to_owned());
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if prefix.is_empty()
+            || prefix.len() > 40
+            || !prefix.chars().all(is_plain)
+            || prefix.starts_with(|c: char| c.is_ascii_digit())
+        {
+            let reason = format!("`{prefix}` cannot be the name of an index: use up to 40 small letters, digits and _");
+            return Err(Error::Usage(reason));
+        }
+        Ok(Self { database, prefix })
+    }
+
+    /// The address in messages: without a password, with the name of the index.
+    pub(super) fn name(&self) -> String {
+        format!("{}?index={}", self.database.name(), self.prefix)
+    }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "databases"))]
 mod tests {
     use super::*;
 
     #[test]
     fn passwords_are_not_shown_and_names_are_plain() {
-        let parsed = Address::parse("postgres://ann:secret@localhost/db?sslmode=disable&index=news").unwrap();
-        let Address::Postgres(url, name) = parsed else { panic!("{parsed:?}") };
-        assert_eq!(
-            (shown(&url, &name).as_str(), url.query()),
-            ("postgres://ann@localhost/db?index=news", Some("sslmode=disable"))
-        );
-        assert!(Address::parse("mysql://localhost/db?index=a-b").is_err());
-        assert!(Address::parse("mysql://localhost/db?index=a\"; drop table x; --").is_err());
-        assert!(!format!("{}", Address::parse("mysql://a:secret@[/db").unwrap_err()).contains("secret"));
-        let other = Address::parse("redis://me:secret@host").unwrap_err().to_string();
+        let refused = |text: &str| Address::parse(text).err().map(|error| error.to_string()).unwrap();
+        let address = "postgres://ann:secret@localhost/db?sslmode=disable&index=news";
+        let Ok(Address::Postgres(tables)) = Address::parse(address) else { panic!("{address}") };
+        assert_eq!(tables.name(), "postgres://ann@localhost/db?index=news");
+        assert!(refused("mysql://localhost/db?index=a-b").contains("name of an index"));
+        assert!(refused("mysql://localhost/db?index=a\"; drop table x; --").contains("name of an index"));
+        assert!(refused("mysql://localhost/db?sslmode=maybe").contains("sslmode is"));
+        assert!(!refused("mysql://a:secret@[/db").contains("secret"));
+        let other = refused("redis://me:secret@host");
         assert!(!other.contains("secret") && other.contains("postgres://"), "{other}");
-        assert!(matches!(Address::parse("POSTGRES://me@host/db"), Ok(Address::Postgres(..))));
-        assert_eq!(Address::parse("some/folder").unwrap(), Address::Folder("some/folder".into()));
-        assert_eq!(Address::parse("x.labels").unwrap(), Address::File("x.labels".into()));
+        assert!(matches!(Address::parse("POSTGRES://me@host/db"), Ok(Address::Postgres(_))));
+        assert!(matches!(Address::parse("some/folder"), Ok(Address::Folder(_))));
+        assert!(matches!(Address::parse("x.labels"), Ok(Address::File(_))));
     }
 }

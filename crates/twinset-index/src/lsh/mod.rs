@@ -96,11 +96,9 @@ impl LshIndex {
             Address::File(path) => Box::new(Memory::create(&path, settings)?),
             Address::Folder(path) => Box::new(Sqlite::create(&path, settings)?),
             #[cfg(feature = "databases")]
-            Address::Postgres(url, name) => Box::new(Postgres::create(&url, &name, settings)?),
+            Address::Postgres(tables) => Box::new(Postgres::create(&tables, settings)?),
             #[cfg(feature = "databases")]
-            Address::Mysql(url, name) => Box::new(Mysql::create(&url, &name, settings)?),
-            #[cfg(not(feature = "databases"))]
-            Address::Postgres(..) | Address::Mysql(..) => return Err(Error::missing_feature()),
+            Address::Mysql(tables) => Box::new(Mysql::create(&tables, settings)?),
         };
         Ok(Self { backend, labeler })
     }
@@ -114,11 +112,9 @@ impl LshIndex {
             })?),
             Address::Folder(path) => Box::new(Sqlite::open(&path)?),
             #[cfg(feature = "databases")]
-            Address::Postgres(url, name) => Box::new(Postgres::open(&url, &name)?),
+            Address::Postgres(tables) => Box::new(Postgres::open(&tables)?),
             #[cfg(feature = "databases")]
-            Address::Mysql(url, name) => Box::new(Mysql::open(&url, &name)?),
-            #[cfg(not(feature = "databases"))]
-            Address::Postgres(..) | Address::Mysql(..) => return Err(Error::missing_feature()),
+            Address::Mysql(tables) => Box::new(Mysql::open(&tables)?),
         };
         let settings = backend.settings();
         let labeler = Labeler::new(settings.labels(), settings.seed)?;

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, Opts, OptsBuilder, Params, Row, TxOpts, params};
-use url::Url;
+use mysql::{Conn, Params, Row, TxOpts, params};
+use twinset_io::database::mysql_reason;
 
-use super::address::shown;
+use super::address::Tables;
 use super::backend::{Backend, LabeledRecord, StoredRecord, Visit, from_bytes, to_bytes};
 use crate::{Error, Result, Settings};
 
@@ -24,13 +24,13 @@ pub(super) struct Mysql {
 const ROWS: usize = 1000;
 
 impl Mysql {
-    pub(super) fn create(url: &Url, prefix: &str, settings: &Settings) -> Result<Self> {
-        let name = shown(url, prefix);
-        let mut connection = connect(url, &name)?;
+    pub(super) fn create(tables: &Tables, settings: &Settings) -> Result<Self> {
+        let (name, prefix) = (tables.name(), tables.prefix.as_str());
+        let mut connection = tables.database.mysql()?;
         if exists(&mut connection, prefix).map_err(|error| failure(&name, &error))? {
             return Err(Error::index(&name, "this index exists; name another one with ?index=NAME"));
         }
-        let tables = [
+        let definitions = [
             format!(
                 "{prefix}_records (number BIGINT PRIMARY KEY, id VARBINARY(2000) NOT NULL UNIQUE, tokens LONGBLOB NOT NULL)"
             ),
@@ -41,7 +41,7 @@ impl Mysql {
             format!("{prefix}_settings (json LONGTEXT NOT NULL)"),
         ];
         let refused = |error: mysql::Error| failure(&name, &error);
-        for table in tables {
+        for table in definitions {
             connection.query_drop(format!("CREATE TABLE IF NOT EXISTS {table} ENGINE = InnoDB")).map_err(refused)?;
         }
         let others: Option<u64> =
@@ -53,12 +53,12 @@ impl Mysql {
         // The settings come last: without them there is no index.
         let insert = format!("INSERT INTO {prefix}_settings VALUES (?)");
         connection.exec_drop(insert, (settings.to_json(),)).map_err(refused)?;
-        Self::open(url, prefix)
+        Self::open(tables)
     }
 
-    pub(super) fn open(url: &Url, prefix: &str) -> Result<Self> {
-        let name = shown(url, prefix);
-        let mut connection = connect(url, &name)?;
+    pub(super) fn open(tables: &Tables) -> Result<Self> {
+        let (name, prefix) = (tables.name(), tables.prefix.as_str());
+        let mut connection = tables.database.mysql()?;
         let refused = |error: mysql::Error| failure(&name, &error);
         if !exists(&mut connection, prefix).map_err(refused)? {
             let reason = "there is no such index in the database; make one with `twinset index create`";
@@ -109,17 +109,6 @@ fn stored(row: Row, name: &str) -> Result<StoredRecord> {
     Ok(StoredRecord { number, id, hashes: from_bytes(&tokens).ok_or_else(damaged)? })
 }
 
-fn connect(url: &Url, name: &str) -> Result<Conn> {
-    let mut url = url.clone();
-    // Both names mean the same protocol.
-    let _ = url.set_scheme("mysql");
-    let address = url.as_str().replacen("mariadb://", "mysql://", 1);
-    let options =
-        Opts::from_url(&address).map_err(|error| Error::index(name, format!("the address is broken: {error}")))?;
-    // The socket that a server names may be that of another one here.
-    Conn::new(OptsBuilder::from_opts(options).prefer_socket(false)).map_err(|error| failure(name, &error))
-}
-
 fn exists(connection: &mut Conn, prefix: &str) -> mysql::Result<bool> {
     let sql = "SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?";
     let count: Option<u64> = connection.exec_first(sql, (format!("{prefix}_settings"),))?;
@@ -131,11 +120,7 @@ fn exists(connection: &mut Conn, prefix: &str) -> mysql::Result<bool> {
 }
 
 fn failure(name: &str, error: &mysql::Error) -> Error {
-    let reason = match error {
-        mysql::Error::MySqlError(error) => format!("the database says: {}", error.message),
-        error => format!("the database does not answer: {error}"),
-    };
-    Error::index(name, reason)
+    Error::index(name, mysql_reason(error))
 }
 
 /// Takes out the records with these ids, and their labels. Returns their numbers by their ids.

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
-use postgres::{Client, NoTls, Row, Statement, Transaction};
-use url::Url;
+use postgres::{Client, Row, Statement, Transaction};
+use twinset_io::database::postgres_reason;
 
-use super::address::shown;
+use super::address::Tables;
 use super::backend::{Backend, LabeledRecord, StoredRecord, Visit, from_bytes, to_bytes};
 use crate::{Error, Result, Settings};
 
@@ -22,9 +22,9 @@ pub(super) struct Postgres {
 }
 
 impl Postgres {
-    pub(super) fn create(url: &Url, prefix: &str, settings: &Settings) -> Result<Self> {
-        let name = shown(url, prefix);
-        let mut client = connect(url, &name)?;
+    pub(super) fn create(tables: &Tables, settings: &Settings) -> Result<Self> {
+        let (name, prefix) = (tables.name(), tables.prefix.as_str());
+        let mut client = tables.database.postgres()?;
         let made = (|| {
             let mut transaction = client.transaction()?;
             let exists =
@@ -44,13 +44,13 @@ impl Postgres {
         })();
         match made.map_err(|error| failure(&name, &error))? {
             false => Err(Error::index(&name, "this index exists; name another one with ?index=NAME")),
-            true => Self::open(url, prefix),
+            true => Self::open(tables),
         }
     }
 
-    pub(super) fn open(url: &Url, prefix: &str) -> Result<Self> {
-        let name = shown(url, prefix);
-        let mut client = connect(url, &name)?;
+    pub(super) fn open(tables: &Tables) -> Result<Self> {
+        let (name, prefix) = (tables.name(), tables.prefix.as_str());
+        let mut client = tables.database.postgres()?;
         let refused = |error: postgres::Error| failure(&name, &error);
         let exists = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&format!("{prefix}_settings")]);
         if !exists.map_err(refused)?.get::<_, bool>(0) {
@@ -99,19 +99,8 @@ fn stored(row: &Row, name: &str) -> Result<StoredRecord> {
     Ok(StoredRecord { number: row.get(0), id: row.get(1), hashes: from_bytes(row.get(2)).ok_or_else(damaged)? })
 }
 
-fn connect(url: &Url, name: &str) -> Result<Client> {
-    Client::connect(url.as_str(), NoTls).map_err(|error| failure(name, &error))
-}
-
 fn failure(name: &str, error: &postgres::Error) -> Error {
-    let reason = match error.as_db_error() {
-        Some(error) => format!("the database says: {}", error.message()),
-        None => {
-            let cause = std::error::Error::source(error).map(|cause| format!(" ({cause})")).unwrap_or_default();
-            format!("the database does not answer: {error}{cause}")
-        }
-    };
-    Error::index(name, reason)
+    Error::index(name, postgres_reason(error))
 }
 
 /// Takes out the records with these ids, and their labels. Returns their numbers and ids.

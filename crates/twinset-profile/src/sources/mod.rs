@@ -1,7 +1,5 @@
 //! Sources: what has tables. Each can tell them, and read some of their columns.
 
-#[cfg(feature = "databases")]
-mod address;
 mod files;
 #[cfg(feature = "databases")]
 mod mysql;
@@ -10,8 +8,6 @@ mod postgres;
 #[cfg_attr(not(feature = "databases"), allow(dead_code, reason = "for database servers"))]
 mod sql;
 mod sqlite;
-#[cfg(feature = "databases")]
-mod tls;
 
 pub(crate) use sql::{quoted, quoted_table};
 
@@ -23,6 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use twinset::Run;
 use twinset_io::ReadOptions;
+use twinset_io::database::Server;
 use twinset_io::read::features::{BadRows, Batch, is_xml};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -216,26 +213,14 @@ pub(crate) fn open_all(texts: &[String], options: &SourceOptions) -> Result<Vec<
 
 /// The source that a user's words stand for.
 pub(crate) fn open(text: &str, options: &SourceOptions) -> Result<Box<dyn Source>> {
-    if let Some((scheme, _)) = text.split_once("://") {
-        return match scheme.to_ascii_lowercase().as_str() {
-            #[cfg(feature = "databases")]
-            "postgres" | "postgresql" => Ok(Box::new(postgres::Postgres::connect(text, options)?)),
-            #[cfg(feature = "databases")]
-            "mysql" | "mariadb" => Ok(Box::new(mysql::Mysql::connect(text, options)?)),
-            #[cfg(not(feature = "databases"))]
-            "postgres" | "postgresql" | "mysql" | "mariadb" => {
-                let reason = "this build of twinset cannot connect to databases; build it with `cargo install --path \
-                              crates/twinset-cli --features full --locked`";
-                Err(Error::Usage(reason.to_owned()))
-            }
-            // The address may hold a password, so it is not repeated.
-            _ => Err(Error::Usage("addresses of databases begin with postgres:// or mysql://".to_owned())),
-        };
-    }
-    let small = text.to_ascii_lowercase();
-    let is_address = |scheme: &&str| small.starts_with(*scheme) && !Path::new(text).exists();
-    if small.contains("password=") || ["postgres:", "postgresql:", "mysql:", "mariadb:"].iter().any(is_address) {
-        return Err(Error::Usage("write the address of a database as postgres://user@host/database".to_owned()));
+    match Server::of(text)? {
+        #[cfg(feature = "databases")]
+        Some(Server::Postgres) => return Ok(Box::new(postgres::Postgres::connect(text, options)?)),
+        #[cfg(feature = "databases")]
+        Some(Server::Mysql) => return Ok(Box::new(mysql::Mysql::connect(text, options)?)),
+        #[cfg(not(feature = "databases"))]
+        Some(_) => unreachable!("a build without databases refuses their addresses"),
+        None => {}
     }
     let path = Path::new(text);
     if sqlite::is_database(path) {

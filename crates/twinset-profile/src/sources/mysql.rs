@@ -1,13 +1,13 @@
 //! MariaDB or MySQL, in a read-only transaction.
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, Opts, OptsBuilder, SslOpts, Value};
+use mysql::{Conn, Value};
 use twinset::Run;
+use twinset_io::database::{Address, mysql_reason};
 use twinset_io::read::features::{Batch, largest_row, long_row};
 
 use super::sql::{ComparisonSql, Dialect, quoted, quoted_table};
-use super::tls::{Mode, Tls};
-use super::{ColumnPair, Counts, ENOUGH, Problem, Source, SourceOptions, Visit, address, hexadecimal};
+use super::{ColumnPair, Counts, ENOUGH, Problem, Source, SourceOptions, Visit, hexadecimal};
 use crate::table::{DeclaredKey, Table};
 use crate::{Error, Result};
 
@@ -22,37 +22,9 @@ const DIALECT: Dialect = Dialect { text: "CAST({} AS CHAR)", bytes: "CAST(CONVER
 
 impl Mysql {
     pub(super) fn connect(text: &str, options: &SourceOptions) -> Result<Self> {
-        let mut url = address::parse(text)?;
-        let name = address::shown(&url);
-        let tls = Tls::take(&mut url)?;
-        let database = address::database(&url);
-        if database.is_empty() {
-            return Err(Error::source(&name, "the address names no database; write mysql://user@host/database"));
-        }
-        // Its own words about a broken address could repeat the password.
-        let broken = |_| Error::source(&name, "the address is broken; write mysql://user@host/database");
-        let given = Opts::from_url(&url.as_str().replacen("mariadb://", "mysql://", 1)).map_err(broken)?;
-        // The socket that a server names may be that of another one here.
-        let mut builder = OptsBuilder::from_opts(given).prefer_socket(false);
-        if url.password().is_none()
-            && let Ok(password) = std::env::var("MYSQL_PWD")
-        {
-            builder = builder.pass(Some(password));
-        }
-        let secure = || {
-            let trusting = tls.mode != Mode::Verify;
-            let secure = SslOpts::default()
-                .with_danger_accept_invalid_certs(trusting)
-                .with_danger_skip_domain_validation(trusting)
-                .with_root_cert_path(tls.roots.clone());
-            Conn::new(builder.clone().ssl_opts(Some(secure)))
-        };
-        let connected = match tls.mode {
-            Mode::Disable => Conn::new(builder.clone()),
-            Mode::Prefer => secure().or_else(|_| Conn::new(builder.clone())),
-            Mode::Require | Mode::Verify => secure(),
-        };
-        let mut connection = connected.map_err(|error| failure(&name, &error))?;
+        let address = Address::parse(text)?;
+        let (name, database) = (address.name(), address.database().to_owned());
+        let mut connection = address.mysql()?;
         let refused = |error: mysql::Error| failure(&name, &error);
         // Names stand in double quotes, and texts are joined by bars, as in the other databases.
         connection.query_drop("SET SESSION sql_mode = 'ANSI'").map_err(refused)?;
@@ -172,8 +144,7 @@ fn failure(name: &str, error: &mysql::Error) -> Error {
         mysql::Error::MySqlError(error) if [1969, 3024].contains(&error.code) => {
             "a query took longer than --timeout allows".to_owned()
         }
-        mysql::Error::MySqlError(error) => format!("the database says: {}", error.message),
-        other => format!("the database does not answer: {other}"),
+        _ => mysql_reason(error),
     };
     Error::source(name, reason)
 }

@@ -1,15 +1,12 @@
 //! PostgreSQL, in a read-only transaction. Rows come as csv, which the server writes and the reader of files reads.
 
-use postgres::config::SslMode;
-use postgres::{Client, Config, NoTls, Row};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use postgres::{Client, Row};
 use twinset::Run;
+use twinset_io::database::{Address, postgres_reason};
 use twinset_io::read::features::{largest_row, read_rows};
-use url::Url;
 
 use super::sql::{ComparisonSql, Dialect, quoted, quoted_table};
-use super::tls::{Mode, Tls};
-use super::{ColumnPair, Counts, Problem, Source, SourceOptions, Visit, address};
+use super::{ColumnPair, Counts, Problem, Source, SourceOptions, Visit};
 use crate::table::{DeclaredKey, Table};
 use crate::{Error, Result};
 
@@ -24,10 +21,9 @@ const DIALECT: Dialect = Dialect { text: "{}::text", bytes: "{}::text COLLATE \"
 
 impl Postgres {
     pub(super) fn connect(text: &str, options: &SourceOptions) -> Result<Self> {
-        let mut url = address::parse(text)?;
-        let name = address::shown(&url);
-        let tls = Tls::take(&mut url)?;
-        let mut client = client(&url, &tls, &name)?;
+        let address = Address::parse(text)?;
+        let name = address.name();
+        let mut client = address.postgres()?;
         let timeout = options.timeout.map_or(0, |timeout| timeout.as_millis());
         // All that follows sees one state of the database, and cannot change it.
         let begin = format!(
@@ -35,7 +31,7 @@ impl Postgres {
              BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         );
         client.batch_execute(&begin).map_err(|error| failure(&name, &error))?;
-        Ok(Self { name, database: address::database(&url), client, options: options.clone() })
+        Ok(Self { name, database: address.database().to_owned(), client, options: options.clone() })
     }
 
     fn describe(&mut self) -> Result<Vec<Table>, postgres::Error> {
@@ -102,38 +98,12 @@ fn checksum(table: &Table) -> String {
     )
 }
 
-/// Connects as the address says; without a password in it, with that of the environment.
-fn client(url: &Url, tls: &Tls, name: &str) -> Result<Client> {
-    // Its own words about a broken address could repeat the password.
-    let broken = |_| Error::source(name, "the address is broken; write postgres://user@host/database");
-    let mut config: Config = url.as_str().parse().map_err(broken)?;
-    if config.get_password().is_none()
-        && let Ok(password) = std::env::var("PGPASSWORD")
-    {
-        config.password(password);
-    }
-    let refused = |error: postgres::Error| failure(name, &error);
-    config.ssl_mode(match tls.mode {
-        Mode::Disable => SslMode::Disable,
-        Mode::Prefer => SslMode::Prefer,
-        Mode::Require | Mode::Verify => SslMode::Require,
-    });
-    match tls.mode {
-        Mode::Disable => config.connect(NoTls).map_err(refused),
-        _ => config.connect(MakeRustlsConnect::new(tls.config()?)).map_err(refused),
-    }
-}
-
 fn failure(name: &str, error: &postgres::Error) -> Error {
     let reason = match error.as_db_error() {
         Some(error) if error.code() == &postgres::error::SqlState::QUERY_CANCELED => {
             "a query took longer than --timeout allows".to_owned()
         }
-        Some(error) => format!("the database says: {}", error.message()),
-        None => {
-            let cause = std::error::Error::source(error).map(|cause| format!(" ({cause})")).unwrap_or_default();
-            format!("the database does not answer: {error}{cause}")
-        }
+        _ => postgres_reason(error),
     };
     Error::source(name, reason)
 }
