@@ -30,8 +30,7 @@ const PAGE: &str = "docs/reliability.md";
 const HARNESS: &str = "test --workspace --quiet --test tests --";
 const ONE: &str = "--nocapture --exact";
 /// The tests that kill, each with the share of the kills that it gets.
-const KILLING: [(&str, u64); 6] =
-    [("sqlite", 1), ("synopses", 1), ("file", 1), ("postgres", 5), ("mariadb", 5), ("service", 5)];
+const KILLING: [(&str, u64); 5] = [("sqlite", 1), ("synopses", 1), ("postgres", 5), ("mariadb", 5), ("service", 5)];
 
 impl Torture {
     /// As `cargo xtask test --full` does it, which leaves the page of the repository as it is.

@@ -12,60 +12,59 @@ fn message(folder: &Folder, command: &str) -> (Option<i32>, String) {
 
 #[test]
 fn records_are_added_found_and_removed() {
-    for path in ["news", "news.labels"] {
-        let folder = Folder::with(&[
-            ("docs.csv", DOCS.as_bytes()),
-            ("more.csv", b"id,text\nc,the old bridge near the mill was closed today\n"),
-        ]);
-        let run = |command: &str| folder.stdout(&command.replace("PATH", path));
-        run("index create PATH --kind labels");
-        let (code, summary) = message(&folder, &format!("index add {path} docs.csv"));
-        assert!(code == Some(0) && summary.contains("5 records added, 0 replaced"), "{summary}");
-        let found = run("index query PATH --threshold 0.5 --id a");
-        assert_eq!(found, "query,id,similarity\na,e,1\na,b,0.7272727272727273\n");
-        let found = run("index query PATH --threshold 1/10 --probability 0.99 --like bridge");
-        assert_eq!(found, "query,id,similarity\n-,b,0.1111111111111111\n-,a,0.1\n-,e,0.1\n");
-        assert_eq!(
-            run("index query PATH --threshold 0.9 docs.csv"),
-            "query,id,similarity\na,a,1\na,e,1\nb,b,1\nc,c,1\ne,a,1\ne,e,1\n"
-        );
-        assert_eq!(
-            run("index join PATH --threshold 0.6"),
-            "left,right,similarity\na,b,0.7272727272727273\na,e,1\nb,e,0.7272727272727273\n"
-        );
-        assert_eq!(run("index count PATH --threshold 0.6,0.9"), "threshold,pairs\n0.6,3\n0.9,1\n");
-        assert_eq!(run("index count PATH docs.csv --threshold 0.9"), "threshold,pairs\n0.9,6\n");
-        assert_eq!(run("index count PATH --like weather --threshold 0.1"), "threshold,pairs\n0.1,1\n");
-        // One that exists is replaced, and keeps its place.
-        let (_, summary) = message(&folder, &format!("index add {path} more.csv"));
-        assert!(summary.contains("0 records added, 1 replaced"), "{summary}");
-        assert_eq!(run("index query PATH --threshold 0.9 --id b"), "query,id,similarity\nb,c,1\n");
-        let (_, summary) = message(&folder, &format!("index remove {path} b nobody b"));
-        assert!(summary.contains("1 record removed\n1 id not in the index"), "{summary}");
-        assert_eq!(
-            run("index query PATH --threshold 0.6 --id c"),
-            "query,id,similarity\nc,a,0.7272727272727273\nc,e,0.7272727272727273\n"
-        );
-        let stats: serde_json::Value = serde_json::from_str(&run("index stats PATH --quiet")).unwrap();
-        assert_eq!(
-            (&stats["records"], &stats["labels"], &stats["settings"]["labels"]["trees"]),
-            (&4.into(), &60.into(), &20.into())
-        );
-        assert_eq!(folder.run(&format!("index check {path}")).status.code(), Some(0));
-        // What is exported is joined exactly.
-        run("index export PATH --output out.jsonl");
-        assert_eq!(
-            run("join out.jsonl --text tokens --tokens items --threshold 0.6"),
-            run("index join PATH --threshold 0.6")
-        );
-        run("index create other");
-        run("index add other docs.csv");
-        assert_eq!(
-            run("index join PATH other --threshold 0.99"),
-            "left,right,similarity\na,a,1\na,e,1\nc,b,1\ne,a,1\ne,e,1\n"
-        );
-        assert_eq!(run("index count PATH other --threshold 0.99"), "threshold,pairs\n0.99,5\n");
-    }
+    let path = "news";
+    let folder = Folder::with(&[
+        ("docs.csv", DOCS.as_bytes()),
+        ("more.csv", b"id,text\nc,the old bridge near the mill was closed today\n"),
+    ]);
+    let run = |command: &str| folder.stdout(&command.replace("PATH", path));
+    run("index create PATH --kind labels");
+    let (code, summary) = message(&folder, &format!("index add {path} docs.csv"));
+    assert!(code == Some(0) && summary.contains("5 records added, 0 replaced"), "{summary}");
+    let found = run("index query PATH --threshold 0.5 --id a");
+    assert_eq!(found, "query,id,similarity\na,e,1\na,b,0.7272727272727273\n");
+    let found = run("index query PATH --threshold 1/10 --probability 0.99 --like bridge");
+    assert_eq!(found, "query,id,similarity\n-,b,0.1111111111111111\n-,a,0.1\n-,e,0.1\n");
+    assert_eq!(
+        run("index query PATH --threshold 0.9 docs.csv"),
+        "query,id,similarity\na,a,1\na,e,1\nb,b,1\nc,c,1\ne,a,1\ne,e,1\n"
+    );
+    assert_eq!(
+        run("index join PATH --threshold 0.6"),
+        "left,right,similarity\na,b,0.7272727272727273\na,e,1\nb,e,0.7272727272727273\n"
+    );
+    assert_eq!(run("index count PATH --threshold 0.6,0.9"), "threshold,pairs\n0.6,3\n0.9,1\n");
+    assert_eq!(run("index count PATH docs.csv --threshold 0.9"), "threshold,pairs\n0.9,6\n");
+    assert_eq!(run("index count PATH --like weather --threshold 0.1"), "threshold,pairs\n0.1,1\n");
+    // One that exists is replaced, and keeps its place.
+    let (_, summary) = message(&folder, &format!("index add {path} more.csv"));
+    assert!(summary.contains("0 records added, 1 replaced"), "{summary}");
+    assert_eq!(run("index query PATH --threshold 0.9 --id b"), "query,id,similarity\nb,c,1\n");
+    let (_, summary) = message(&folder, &format!("index remove {path} b nobody b"));
+    assert!(summary.contains("1 record removed\n1 id not in the index"), "{summary}");
+    assert_eq!(
+        run("index query PATH --threshold 0.6 --id c"),
+        "query,id,similarity\nc,a,0.7272727272727273\nc,e,0.7272727272727273\n"
+    );
+    let stats: serde_json::Value = serde_json::from_str(&run("index stats PATH --quiet")).unwrap();
+    assert_eq!(
+        (&stats["records"], &stats["labels"], &stats["settings"]["labels"]["trees"]),
+        (&4.into(), &60.into(), &20.into())
+    );
+    assert_eq!(folder.run(&format!("index check {path}")).status.code(), Some(0));
+    // What is exported is joined exactly.
+    run("index export PATH --output out.jsonl");
+    assert_eq!(
+        run("join out.jsonl --text tokens --tokens items --threshold 0.6"),
+        run("index join PATH --threshold 0.6")
+    );
+    run("index create other");
+    run("index add other docs.csv");
+    assert_eq!(
+        run("index join PATH other --threshold 0.99"),
+        "left,right,similarity\na,a,1\na,e,1\nc,b,1\ne,a,1\ne,e,1\n"
+    );
+    assert_eq!(run("index count PATH other --threshold 0.99"), "threshold,pairs\n0.99,5\n");
 }
 
 #[test]
@@ -99,7 +98,7 @@ fn an_index_keeps_its_rdf_options() {
         let output = folder.run(command);
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    for (name, kind) in [("labels", "labels"), ("file.labels", "labels"), ("synopses", "synopses")] {
+    for (name, kind) in [("labels", "labels"), ("synopses", "synopses")] {
         for given_to in ["create", "add"] {
             let index = format!("{given_to}-{name}");
             let given = |command: &str| if command == given_to { options } else { "" };
@@ -172,19 +171,18 @@ fn wrong_usage_and_damage_are_told() {
         ("foreign/file.txt", b"mine"),
         ("mixed.jsonl", b"{\"id\": \"2\", \"text\": \"a\"}\n{\"id\": \"\", \"text\": \"b\"}\n"),
         ("fake/labels.sqlite", &[b'x'; 5000]),
-        ("fake.labels", b"twinsetLxxxxxxxxxxxxxxxxxxxxxxx"),
-        ("none.labels", b"something else"),
+        ("old.labels", b"twinsetLxxxxxxxxxxxxxxxxxxxxxxx"),
     ]);
     folder.stdout("index create news --tokens words --trees 5 --bits 20");
     folder.stdout("index add news docs.csv");
-    folder.stdout("index create file.labels --tokens items");
+    folder.stdout("index create items --tokens items");
     folder.stdout("index create empty");
-    folder.stdout("index add file.labels plain.txt");
+    folder.stdout("index add items plain.txt");
     for (command, code, reason) in [
         ("index create news", 1, "exists and is not empty"),
         ("index create foreign", 1, "exists and is not empty"),
-        ("index create fake.labels", 1, "this file exists"),
-        ("index add file.labels mixed.jsonl", 2, "has no id"),
+        ("index create old.labels", 1, "this is a file"),
+        ("index add items mixed.jsonl", 2, "has no id"),
         ("index add empty mixed.jsonl", 2, "some records have ids and others do not"),
         ("index create x --trees 0", 2, "a number of trees"),
         ("index create x --bits 65", 2, "a number of bits"),
@@ -193,9 +191,7 @@ fn wrong_usage_and_damage_are_told() {
         ("index stats foreign", 1, "there is no index in this folder"),
         ("index stats absent", 1, "twinset index create"),
         ("index stats fake", 1, "damaged"),
-        ("index stats fake.labels", 1, "damaged"),
-        ("index stats none.labels", 1, "this is no file of labels"),
-        ("index stats absent.labels", 1, "cannot be opened"),
+        ("index stats old.labels", 1, "create one in a folder and add the records again"),
         ("index add news plain.txt", 2, "record 1 has no id of its own, and the index has records already"),
         ("index add news docs.csv --tokens qgrams:3", 1, "made with other token options"),
         ("index query news --threshold 0.5 --id nobody", 2, "there is no record `nobody`"),
@@ -209,9 +205,9 @@ fn wrong_usage_and_damage_are_told() {
         ),
         ("index query news --threshold 0.5 --like x --tokens lines", 1, "made with other token options"),
         (
-            "index join news file.labels --threshold 0.5",
+            "index join news items --threshold 0.5",
             1,
-            "its token options, RDF options or seed differ from those of file.labels",
+            "its token options, RDF options or seed differ from those of items",
         ),
         ("index query news --threshold 0.5 docs.csv --output docs.csv", 2, "this is an input"),
         ("index export news --output news/labels.sqlite", 2, "lies in the index"),
@@ -312,16 +308,6 @@ fn newer_and_damaged_indexes_are_noticed() {
     for command in ["index check back", "index export back"] {
         let (code, text) = message(&folder, command);
         assert!(code == Some(1) && text.contains("damaged"), "{command}: {text}");
-    }
-    // A file of labels in which one bit has changed.
-    folder.stdout("index create file.labels");
-    folder.stdout("index add file.labels docs.csv");
-    let whole = std::fs::read(folder.path("file.labels")).unwrap();
-    for at in (0..whole.len()).step_by(7) {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 4;
-        std::fs::write(folder.path("file.labels"), bytes).unwrap();
-        assert_eq!(folder.run("index stats file.labels").status.code(), Some(1), "byte {at}");
     }
 }
 

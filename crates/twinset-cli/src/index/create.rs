@@ -17,7 +17,7 @@ use crate::session::SessionOptions;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Create {
-    /// A folder; for labels also a file that ends in .labels, or the address of a database
+    /// A folder; for lsh also the address of a database
     #[arg(value_name = "PATH")]
     path: String,
     /// What kind of index

@@ -39,7 +39,7 @@ const EXAMPLES: &str = "Examples:
   twinset index add columns columns.jsonl --merge
   twinset index join columns --threshold 0.8
 
-PATH is a folder (SQLite for labels, tantivy for synopses); for labels also a file that ends in .labels (held in memory), or a database:
+PATH is a folder (SQLite for lsh, tantivy for kmv); for lsh also a database:
 postgres://user@host/db?index=NAME or mysql://user@host/db?index=NAME";
 
 #[derive(Subcommand)]

@@ -1,4 +1,4 @@
-//! Changes and questions of the three homes of an index that lie on a disk.
+//! Changes and queries of the two kinds of indexes on a disk.
 
 use serde_json::Value;
 
@@ -7,22 +7,16 @@ use super::trial::{Case, Ending, Outcome, Trial};
 
 #[test]
 fn folder() {
-    try_all(&Home { name: "folder", path: "disk/news", made_with: "--trees 8" });
-}
-
-#[test]
-fn file() {
-    try_all(&Home { name: "file", path: "disk/news.labels", made_with: "--trees 8" });
+    try_all(&Home { name: "folder", made_with: "--trees 8" });
 }
 
 #[test]
 fn synopses() {
-    try_all(&Home { name: "synopses", path: "disk/news", made_with: "--kind synopses --size 16" });
+    try_all(&Home { name: "synopses", made_with: "--kind synopses --size 16" });
 }
 
 struct Home {
     name: &'static str,
-    path: &'static str,
     made_with: &'static str,
 }
 
@@ -42,7 +36,7 @@ fn records(ids: impl Iterator<Item = usize>, word: &str) -> String {
 }
 
 fn try_all(home: &Home) {
-    let path = home.path;
+    let path = "disk/news";
     let files = [
         ("first.jsonl", records(0..RECORDS, "word")),
         ("more.jsonl", records(RECORDS..RECORDS + 4, "word")),

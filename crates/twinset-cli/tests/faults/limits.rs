@@ -19,13 +19,12 @@ fn out_of_memory() {
         ("disk/kept.jsonl", "before\n"),
     ]);
     place.stdout("index create disk/news --trees 8");
-    place.stdout("index create disk/news.labels --trees 8");
     place.stdout("index create disk/columns --kind synopses");
     let nothing: &[&str] = &[];
     try_one(&place, "join docs.jsonl --threshold 0.8 --output disk/pairs.csv", nothing);
     try_one(&place, "join docs.jsonl --threshold 0.8 --output disk/pairs.parquet", nothing);
     try_one(&place, "dedup docs.jsonl --threshold 0.8 --output disk/kept.jsonl --groups disk/groups.csv.zst", nothing);
-    for index in ["disk/news", "disk/news.labels", "disk/columns"] {
+    for index in ["disk/news", "disk/columns"] {
         try_one(&place, &format!("index add {index} few.jsonl"), &[index]);
     }
 }
@@ -36,7 +35,7 @@ fn words(at: usize) -> String {
 
 /// What there is: the content of files, and of indexes as they tell it.
 fn state(place: &Place, indexes: &[&str]) -> Vec<(String, Vec<u8>)> {
-    let is_output = |name: &String| name.matches('/').count() == 1 && !name.contains("news.labels");
+    let is_output = |name: &String| name.matches('/').count() == 1;
     let files = place.files().into_iter().filter(is_output);
     let files = files.map(|name| (name.clone(), std::fs::read(place.path(&name)).unwrap()));
     let indexes = indexes.iter().map(|index| {

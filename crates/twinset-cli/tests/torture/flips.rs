@@ -68,7 +68,7 @@ const ALL_PLACES: usize = 10_000;
 
 pub(crate) fn torture() {
     hide_panics();
-    for sample in [sqlite(), sqlite_after_a_kill(), file(), synopses(), sketches()] {
+    for sample in [sqlite(), sqlite_after_a_kill(), synopses(), sketches()] {
         let sample = Arc::new(sample);
         let (name, files) = (sample.name, sample.files.len());
         let (sender, outcomes) = mpsc::channel();
@@ -216,32 +216,26 @@ fn change(folder: &Folder, path: &str, number: usize) {
 
 const CHANGES: usize = RECORDS / BATCH + 1;
 
-/// A sample of an index that was changed by commands. `place` is the folder of its files, `index` its name in there.
-fn sample(name: &'static str, made_with: &str, index: &str, ask: fn(&Path) -> anyhow::Result<String>) -> Sample {
-    let folder = Folder::with(&[("kept/.keep", b"")]);
-    fs::remove_file(folder.path("kept/.keep")).unwrap();
-    let path = format!("kept/{index}");
-    folder.stdout(&format!("index create {path} {made_with}"));
+/// A sample of an index that was changed by commands.
+fn sample(name: &'static str, made_with: &str) -> Sample {
+    let folder = Folder::with(&[]);
+    folder.stdout(&format!("index create kept {made_with}"));
     let (mut earlier, mut older) = (Vec::new(), Files::new());
     for number in 0..CHANGES {
         older = read(&folder.path("kept"));
         earlier.push(ask(&folder.path("kept")).unwrap());
-        change(&folder, &path, number);
+        change(&folder, "kept", number);
     }
     let answer = ask(&folder.path("kept")).unwrap();
     Sample { name, files: read(&folder.path("kept")), older, answer, earlier, ask }
 }
 
 fn sqlite() -> Sample {
-    sample("SQLite", "--trees 8", "", ask)
+    sample("SQLite", "--trees 8")
 }
 
 fn synopses() -> Sample {
-    sample("synopses", "--kind synopses --size 16", "", ask)
-}
-
-fn file() -> Sample {
-    sample("file", "--trees 8", "news.labels", |folder| ask(&folder.join("news.labels")))
+    sample("synopses", "--kind synopses --size 16")
 }
 
 /// The same with a log that a killed process has left: what was committed and not yet moved into the database.

@@ -21,8 +21,6 @@ pub(crate) struct Home {
     pub(crate) kind: Kind,
     /// How many may write at a time.
     pub(crate) writers: usize,
-    /// Whether others may read meanwhile.
-    pub(crate) is_shared: bool,
     pub(crate) server: Option<Server>,
 }
 
@@ -31,8 +29,7 @@ impl Home {
     fn address(&self, folder: &Folder, index: &str) -> String {
         match &self.server {
             Some(server) => format!("{}?index={index}", server.address()),
-            None if self.is_shared => folder.path(index).display().to_string(),
-            None => folder.path(&format!("{index}.labels")).display().to_string(),
+            None => folder.path(index).display().to_string(),
         }
     }
 
@@ -123,18 +120,14 @@ impl<'a> Run<'a> {
             args.extend(plan.args.iter().map(String::as_str));
             victims.push(Victim::start(self.folder, &args, deadline));
         }
-        if self.home.is_shared {
-            let deadline = self.moment().filter(|_| !is_server_killed);
-            let args = ["index", "query", &self.address, "--like", "some words", "--threshold", "0.8", "-q"];
-            victims.push(Victim::start(self.folder, &args, deadline));
-        }
+        let deadline = self.moment().filter(|_| !is_server_killed);
+        let args = ["index", "query", &self.address, "--like", "some words", "--threshold", "0.8", "-q"];
+        victims.push(Victim::start(self.folder, &args, deadline));
         let server_dies = self.moment().filter(|_| is_server_killed);
         let seen = Mutex::new(Seen { steps: vec![0; plans.len()], readings: 0, problems: Vec::new() });
         let is_over = AtomicBool::new(false);
         let mut endings = std::thread::scope(|scope| {
-            if self.home.is_shared {
-                scope.spawn(|| read_on(&self.address, &plans, &seen, &is_over));
-            }
+            scope.spawn(|| read_on(&self.address, &plans, &seen, &is_over));
             let begin = Instant::now();
             let mut server = self.home.server.as_mut().filter(|_| is_server_killed);
             let mut endings: Vec<Option<Ending>> = victims.iter().map(|_| None).collect();

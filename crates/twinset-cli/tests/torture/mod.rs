@@ -16,29 +16,24 @@ use twinset_index::Kind;
 
 #[test]
 fn sqlite() {
-    torture(Home { name: "SQLite", kind: Kind::Lsh, writers: 2, is_shared: true, server: None });
+    torture(Home { name: "SQLite", kind: Kind::Lsh, writers: 2, server: None });
 }
 
 #[test]
 fn synopses() {
-    torture(Home { name: "synopses", kind: Kind::Kmv, writers: 1, is_shared: true, server: None });
-}
-
-#[test]
-fn file() {
-    torture(Home { name: "file", kind: Kind::Lsh, writers: 1, is_shared: false, server: None });
+    torture(Home { name: "synopses", kind: Kind::Kmv, writers: 1, server: None });
 }
 
 #[test]
 fn postgres() {
     let Some(server) = Server::postgres_if_installed() else { return };
-    torture(Home { name: "PostgreSQL", kind: Kind::Lsh, writers: 2, is_shared: true, server: Some(server) });
+    torture(Home { name: "PostgreSQL", kind: Kind::Lsh, writers: 2, server: Some(server) });
 }
 
 #[test]
 fn mariadb() {
     let Some(server) = Server::mariadb_if_installed() else { return };
-    torture(Home { name: "MariaDB", kind: Kind::Lsh, writers: 2, is_shared: true, server: Some(server) });
+    torture(Home { name: "MariaDB", kind: Kind::Lsh, writers: 2, server: Some(server) });
 }
 
 #[test]

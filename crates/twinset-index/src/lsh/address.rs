@@ -8,10 +8,8 @@ use twinset_io::database::Server;
 
 use crate::{Error, Result};
 
-/// A file, a folder, or a database.
+/// A folder, or a database.
 pub(super) enum Address {
-    /// Main memory, saved to this file.
-    File(PathBuf),
     /// SQLite in this folder.
     Folder(PathBuf),
     /// PostgreSQL.
@@ -34,10 +32,8 @@ impl Address {
     pub(super) fn parse(text: &str) -> Result<Self> {
         match Server::of(text)? {
             None if text.is_empty() => {
-                let reason = "an index needs a name: a folder, a file that ends in .labels, or an address";
-                Err(Error::Usage(reason.to_owned()))
+                Err(Error::Usage("an index needs a name: a folder, or the address of a database".to_owned()))
             }
-            None if text.ends_with(".labels") => Ok(Self::File(text.into())),
             None => Ok(Self::Folder(text.into())),
             #[cfg(feature = "databases")]
             Some(Server::Postgres) => Tables::parse(text).map(Self::Postgres),
@@ -91,6 +87,5 @@ mod tests {
         assert!(!other.contains("secret") && other.contains("postgres://"), "{other}");
         assert!(matches!(Address::parse("POSTGRES://me@host/db"), Ok(Address::Postgres(_))));
         assert!(matches!(Address::parse("some/folder"), Ok(Address::Folder(_))));
-        assert!(matches!(Address::parse("x.labels"), Ok(Address::File(_))));
     }
 }

@@ -89,11 +89,10 @@ pub struct Stats {
 const BATCH: usize = 1000;
 
 impl LshIndex {
-    /// Makes an index in a folder (SQLite), in a file that ends in `.labels` (main memory), or in a database.
+    /// Creates an index in a folder (SQLite), or in a database.
     pub fn create(address: &str, settings: &Settings) -> Result<Self> {
         let labeler = Labeler::new(settings.labels(), settings.seed)?;
         let backend: Box<dyn Backend> = match Address::parse(address)? {
-            Address::File(path) => Box::new(Memory::create(&path, settings)?),
             Address::Folder(path) => Box::new(Sqlite::create(&path, settings)?),
             #[cfg(feature = "databases")]
             Address::Postgres(tables) => Box::new(Postgres::create(&tables, settings)?),
@@ -106,10 +105,6 @@ impl LshIndex {
     /// Opens an index that exists.
     pub fn open(address: &str) -> Result<Self> {
         let backend: Box<dyn Backend> = match Address::parse(address)? {
-            Address::File(path) => Box::new(Memory::open(&path, |settings| {
-                let labeler = Labeler::new(settings.labels(), settings.seed)?;
-                Ok(Box::new(move |hashes: &[u64]| labeler.labels(hashes)))
-            })?),
             Address::Folder(path) => Box::new(Sqlite::open(&path)?),
             #[cfg(feature = "databases")]
             Address::Postgres(tables) => Box::new(Postgres::open(&tables)?),

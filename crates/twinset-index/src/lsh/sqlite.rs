@@ -58,7 +58,11 @@ impl Sqlite {
         let file = folder.join(FILE);
         let watermark = Watermark::of(folder);
         if folder.is_file() {
-            return Err(Error::index(&name, "this is a file, and an index is in a folder; name that"));
+            let reason = match name.ends_with(".labels") {
+                true => "indexes in a single file are no longer read; create one in a folder and add the records again",
+                false => "this is a file, and an index is in a folder; name that",
+            };
+            return Err(Error::index(&name, reason));
         }
         if !file.is_file() {
             if watermark.file().is_file() {

@@ -113,10 +113,6 @@ impl SimilarityIndex {
         }
         let labeler = Labeler::new(made, seed)?;
         writer.check(&link_query()).map_err(|error| Error::Usage(format!("--trees {}: {error}", made.trees)))?;
-        if address.ends_with(".labels") {
-            let reason = "the index of a service lies in a folder or a database: a .labels file is for one process that reads or writes";
-            return Err(Error::Usage(format!("--index {address}: {reason}")));
-        }
         let name = writer.name().to_owned();
         Ok(Self {
             address,
