@@ -15,7 +15,7 @@ use twinset::support::Strings;
 use twinset::tokenize::{Tokenizer, cut, synopsis_value, token_hash};
 use twinset::{Measure, Run, Threshold, TokenKind, TokenOptions};
 use twinset_index::Settings;
-use twinset_index::kmv::{CandidateStrategy, Entry, KmvIndex, Query, Snapshot, misses};
+use twinset_index::kmv::{CandidateStrategy, Entry, KmvIndex, MissRate, Query, Snapshot, miss_rate};
 use twinset_io::generate::{Columns, GenerateKind, GenerateOptions};
 use twinset_io::read::Inputs;
 use twinset_io::{Error, ReadOptions, for_each_record};
@@ -258,7 +258,8 @@ impl Crsi {
         }
         let header = ["k", "t", "pairs", "exact join of values, s", "or", "frontier", "pivot", "optimistic"];
         print_table(&header, &rows);
-        let (by_chebyshev, exactly) = misses(&jaccard("0.8", CandidateStrategy::Optimistic)?.condition, SIZES[0])?;
+        let MissRate { by_chebyshev, exactly } =
+            miss_rate(&jaccard("0.8", CandidateStrategy::Optimistic)?.condition, SIZES[0])?;
         let note = format!(
             "Seconds by a query for each feature, on all cores, measured with {} of them. Optimistic misses a pair at 0.8 with probability \
              {exactly:.4} at most ({by_chebyshev:.3} by the paper's inequality). The exact join of the features themselves: {exact_seconds:.2} s.",

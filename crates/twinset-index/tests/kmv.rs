@@ -9,7 +9,7 @@ use twinset::estimate::{Comparison, Condition, Synopsis, SynopsisBuilder};
 use twinset::tokenize::synopsis_value;
 use twinset::{Measure, Run, Threshold, TokenOptions};
 use twinset_index::Settings;
-use twinset_index::kmv::{CandidateStrategy, Entry, KmvIndex, Query, misses};
+use twinset_index::kmv::{CandidateStrategy, Entry, KmvIndex, MissRate, Query, miss_rate};
 
 const K: u32 = 16;
 
@@ -263,7 +263,7 @@ fn optimistic_misses_no_more_than_it_says() {
         });
         index.add(entries.collect(), false).unwrap();
         let condition = Condition::new(Measure::Jaccard, threshold.parse().unwrap(), 0).unwrap();
-        let (by_chebyshev, exactly) = misses(&condition, 128).unwrap();
+        let MissRate { by_chebyshev, exactly } = miss_rate(&condition, 128).unwrap();
         assert!(exactly <= by_chebyshev);
         let snapshot = index.snapshot().unwrap();
         let count = |strategy| -> usize {
@@ -278,9 +278,10 @@ fn optimistic_misses_no_more_than_it_says() {
             "{threshold}: {found} of {all}, and {exactly} may be missed"
         );
     }
-    let (by_chebyshev, _) = misses(&Condition::new(Measure::Jaccard, "0.9".parse().unwrap(), 0).unwrap(), 128).unwrap();
+    let MissRate { by_chebyshev, .. } =
+        miss_rate(&Condition::new(Measure::Jaccard, "0.9".parse().unwrap(), 0).unwrap(), 128).unwrap();
     assert!((by_chebyshev - 0.03125).abs() < 1e-9);
-    assert!(misses(&Condition::new(Measure::Containment, "0.9".parse().unwrap(), 0).unwrap(), 128).is_err());
+    assert!(miss_rate(&Condition::new(Measure::Containment, "0.9".parse().unwrap(), 0).unwrap(), 128).is_err());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use twinset::estimate::{Condition, Interval, Intervals, lowest_estimate};
 use twinset::support::name_parser;
 use twinset::{Measure, Threshold};
-use twinset_index::kmv::{CandidateStrategy, Query, misses};
+use twinset_index::kmv::{CandidateStrategy, MissRate, Query, miss_rate};
 use twinset_io::Error;
 use twinset_io::write::{Kind, Value};
 
@@ -43,8 +43,8 @@ pub(super) struct EstimateArgs {
 /// What optimistic may miss, in words.
 pub(super) fn missed(query: &Query) -> String {
     let missed = (query.strategy == CandidateStrategy::Optimistic)
-        .then(|| misses(&query.condition, query.size.unwrap_or(u32::MAX)).ok());
-    missed.flatten().map_or(String::new(), |(by_chebyshev, exactly)| {
+        .then(|| miss_rate(&query.condition, query.size.unwrap_or(u32::MAX)).ok());
+    missed.flatten().map_or(String::new(), |MissRate { by_chebyshev, exactly }| {
         format!(
             "; optimistic misses a record whose estimate is on the threshold with probability {exactly:.4} at most ({by_chebyshev:.2} by \
              Chebyshev's inequality)"
@@ -93,7 +93,7 @@ impl EstimateArgs {
         };
         let strategy = self.algorithm.unwrap_or_default();
         if strategy == CandidateStrategy::Optimistic {
-            misses(&condition, size)?;
+            miss_rate(&condition, size)?;
             if self.recall.is_some() {
                 let reason = "--recall promises what optimistic may miss; leave out --algorithm";
                 return Err(Error::Usage(reason.to_owned()).into());

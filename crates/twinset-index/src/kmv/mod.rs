@@ -15,7 +15,7 @@ mod snapshot;
 mod strategy;
 mod writer;
 
-pub use optimistic::misses;
+pub use optimistic::{MissRate, miss_rate};
 pub use snapshot::{Found, Hit, Snapshot};
 pub use strategy::CandidateStrategy;
 pub use writer::Entry;

@@ -27,9 +27,17 @@ fn least(first: u32, condition: &Condition) -> u32 {
     condition.least_common(first, FIRST).div_ceil(PART).max(1)
 }
 
-/// With which probability a record on the threshold is missed at most, by synopses with this k: by the paper's inequality (of
-/// Chebyshev), and exactly. Measures for which nothing can be said are refused.
-pub fn misses(condition: &Condition, k: u32) -> Result<(f64, f64)> {
+/// With which probability [`CandidateStrategy::Optimistic`](super::CandidateStrategy::Optimistic) misses a record on the threshold, at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MissRate {
+    /// By Chebyshev's inequality, as in the paper.
+    pub by_chebyshev: f64,
+    /// By the binomial distribution.
+    pub exactly: f64,
+}
+
+/// The miss rate of synopses with this k. Measures for which nothing can be said are refused.
+pub fn miss_rate(condition: &Condition, k: u32) -> Result<MissRate> {
     let Some(jaccard) = condition.least_jaccard() else {
         let reason = format!(
             "optimistic knows jaccard, dice and cosine, and not {}; leave out --algorithm",
@@ -41,5 +49,5 @@ pub fn misses(condition: &Condition, k: u32) -> Result<(f64, f64)> {
     let by_chebyshev = (1.0 - jaccard) / (f64::from(first) * jaccard * share * share);
     let binomial = Binomial::new(jaccard, u64::from(first)).map_err(|error| Error::Usage(error.to_string()))?;
     let exactly = binomial.cdf(u64::from(least(first, condition)) - 1);
-    Ok((by_chebyshev.min(1.0), exactly))
+    Ok(MissRate { by_chebyshev: by_chebyshev.min(1.0), exactly })
 }

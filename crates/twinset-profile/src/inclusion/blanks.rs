@@ -14,7 +14,7 @@ use crate::features::Feature;
 use crate::features::encoder::{ValueEncoder, is_blank};
 use crate::features::synopsis::{SaltedHasher, beginning};
 use crate::inclusion::check::{Checker, Question};
-use crate::inclusion::collector::{Key, is_in};
+use crate::inclusion::collector::{HashPart, Key};
 use crate::inclusion::orphans::Orphans;
 use crate::sources::{Blanks, Counts};
 
@@ -44,10 +44,10 @@ impl Checker<'_> {
         }
         let most: u64 = asked.iter().map(|&at| rows(&questions[at].left)).sum();
         let parts = ((VALUE * most as f64 / self.memory()).ceil() as u64).max(1);
-        for part in (0..parts).filter(|_| most > 0) {
+        for part in HashPart::all(if most > 0 { parts } else { 0 }) {
             let own = asked.iter().map(|&at| (at, &questions[at].left, Found::default())).collect();
             let found = self.look_for(own, |found, value, text| {
-                if is_in(value, part, parts) {
+                if part.has(value) {
                     let has_text = found.len() < TEXTS;
                     found.entry(value).or_insert_with(|| (0, has_text.then(text))).0 += 1;
                 }

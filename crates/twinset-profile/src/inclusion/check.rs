@@ -18,7 +18,7 @@ use crate::features::recent::RecentValues;
 use crate::features::sorted::SortedValues;
 use crate::features::value::Class;
 use crate::features::{Feature, Kind};
-use crate::inclusion::collector::{CollectedValues, Key, ValueCollector, for_each_value, is_in};
+use crate::inclusion::collector::{CollectedValues, HashPart, Key, ValueCollector, for_each_value};
 use crate::inclusion::orphans::Orphans;
 use crate::sources::{ColumnPair, Counts, Problem, Source};
 use crate::table::Table;
@@ -201,7 +201,7 @@ impl Checker<'_> {
         let mut missing: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         let mut whole: BTreeMap<Key, CollectedValues> = BTreeMap::new();
         let mut counted_values: BTreeMap<Key, u64> = BTreeMap::new();
-        for part in 0..parts {
+        for part in HashPart::all(parts) {
             let mut held: BTreeMap<Key, ValueCollector> = BTreeMap::new();
             for (key, &most) in &full {
                 if most > few || key.len() > 1 {
@@ -209,21 +209,21 @@ impl Checker<'_> {
                         key.clone(),
                         ValueCollector::Part { values: SortedValues::default(), recent: RecentValues::default() },
                     );
-                } else if part == 0 {
+                } else if part.is_first() {
                     held.insert(
                         key.clone(),
                         ValueCollector::All { values: HashMap::default(), recent: RecentValues::default() },
                     );
                 }
             }
-            for (key, asked) in asked.iter().filter(|_| part == 0) {
+            for (key, asked) in asked.iter().filter(|_| part.is_first()) {
                 let asked = asked.iter().copied().collect();
                 held.insert(key.clone(), ValueCollector::Lookup { asked, found: SortedValues::default() });
             }
             let (of_part, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
-                self.collect(held, (part, parts))?.into_iter().partition(|(_, collected)| collected.is_part);
+                self.collect(held, part)?.into_iter().partition(|(_, collected)| collected.is_part);
             whole.extend(rest);
-            let of_whole = whole.iter().filter(|(key, _)| part == 0 && full.contains_key(*key));
+            let of_whole = whole.iter().filter(|(key, _)| part.is_first() && full.contains_key(*key));
             for (key, collected) in of_part.iter().chain(of_whole) {
                 *counted_values.entry(key.clone()).or_insert(0) += collected.values.len() as u64;
             }
@@ -234,7 +234,7 @@ impl Checker<'_> {
                 let all = whole.get(key).map_or(&self.features[key[0]].values, |collected| &collected.values);
                 match parts {
                     1 => Cow::Borrowed(all),
-                    _ => all.iter().copied().filter(|&value| is_in(value, part, parts)).collect(),
+                    _ => all.iter().copied().filter(|&value| part.has(value)).collect(),
                 }
             };
             let features = self.features;
@@ -275,7 +275,7 @@ impl Checker<'_> {
     fn collect(
         &mut self,
         held: BTreeMap<Key, ValueCollector>,
-        part: (u64, u64),
+        part: HashPart,
     ) -> Result<BTreeMap<Key, CollectedValues>> {
         let mut by_table: BTreeMap<usize, Vec<(Key, ValueCollector)>> = BTreeMap::new();
         for (key, held) in held {

@@ -41,7 +41,7 @@ impl ValueCollector {
         key: &Key,
         features: &[Feature],
         encoder: &ValueEncoder,
-        (part, parts): (u64, u64),
+        part: HashPart,
     ) {
         match self {
             Self::All { values, recent } => {
@@ -70,7 +70,7 @@ impl ValueCollector {
                     return;
                 }
                 let value = value();
-                if is_in(value, part, parts) {
+                if part.has(value) {
                     values.push(value);
                 }
             }),
@@ -101,10 +101,29 @@ impl ValueCollector {
     }
 }
 
-/// Whether a value belongs to a part of all.
-pub(crate) fn is_in(value: u64, part: u64, parts: u64) -> bool {
-    // Neither the upper nor the lower bits, by which sets are made.
-    parts == 1 || (value >> 24 & 0xffff_ffff) % parts == part
+/// One of several parts of all hashes, which are collected one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HashPart {
+    number: u64,
+    count: u64,
+}
+
+impl HashPart {
+    /// So many parts.
+    pub(crate) fn all(count: u64) -> impl Iterator<Item = Self> {
+        (0..count).map(move |number| Self { number, count })
+    }
+
+    pub(crate) fn is_first(self) -> bool {
+        self.number == 0
+    }
+
+    /// Whether a value belongs to it.
+    #[inline]
+    pub(crate) fn has(self, value: u64) -> bool {
+        // Neither the upper nor the lower bits, by which sets are made.
+        self.count == 1 || (value >> 24 & 0xffff_ffff) % self.count == self.number
+    }
 }
 
 /// Calls `visit` for each row of a batch that has a value of the key, with the hash of its raw text, if it has one, and with what

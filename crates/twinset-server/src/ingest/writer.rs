@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::article::{Article, Moment};
 use crate::data_dir::DataDir;
-use crate::store::{Change, NewArticle};
+use crate::store::{Change, Link, NewArticle};
 use crate::stories::similarity::link_query;
 use crate::terms::similarity;
 use crate::{Error, Result};
@@ -192,13 +192,20 @@ fn work(data: &DataDir, waiting: &Receiver<Job>) {
 }
 
 /// An article that is new, or has changed.
-struct New {
+struct PendingArticle {
     /// Where its outcome stands.
     place: usize,
-    /// The one from the same address, if there is one, and how far its terms are from the new ones: their Jaccard distance.
-    old: Option<(i64, f64)>,
+    /// The one from the same address, if there is one.
+    old: Option<OldVersion>,
     article: Box<NewArticle>,
     labelled: LabeledRecord,
+}
+
+/// An article that another one from the same address replaces.
+struct OldVersion {
+    id: i64,
+    /// The Jaccard distance of its terms from the new ones.
+    distance: f64,
 }
 
 /// Makes changes: first the truth, then what follows from it.
@@ -206,7 +213,7 @@ fn commit(data: &DataDir, orders: Vec<Order>) -> Result<Vec<OrderResult>> {
     // Something may have gone wrong after the truth was written.
     data.catch_up()?;
     let mut done: Vec<OrderResult> = Vec::new();
-    let (mut new, mut removed): (Vec<New>, Vec<i64>) = (Vec::new(), Vec::new());
+    let (mut new, mut removed): (Vec<PendingArticle>, Vec<i64>) = (Vec::new(), Vec::new());
     let mut shared: Vec<i64> = Vec::new();
     for order in orders {
         let place = done.len();
@@ -226,11 +233,11 @@ fn commit(data: &DataDir, orders: Vec<Order>) -> Result<Vec<OrderResult>> {
                 }
                 old => {
                     let outcome = if old.is_some() { Outcome::Replaced } else { Outcome::New };
-                    let old = old.map(|old| -> Result<(i64, f64)> {
+                    let old = old.map(|old| -> Result<OldVersion> {
                         let terms = data.terms.of(&old.title, &old.text, &old.entities)?;
-                        Ok((old.id, 1.0 - similarity(&terms, &labelled.hashes)))
+                        Ok(OldVersion { id: old.id, distance: 1.0 - similarity(&terms, &labelled.hashes) })
                     });
-                    new.push(New { place, old: old.transpose()?, article, labelled });
+                    new.push(PendingArticle { place, old: old.transpose()?, article, labelled });
                     // Its number is known when it is written.
                     done.push(OrderResult::Put(Receipt { id: 0, outcome }));
                 }
@@ -262,12 +269,12 @@ fn commit(data: &DataDir, orders: Vec<Order>) -> Result<Vec<OrderResult>> {
         let mut ids: Vec<i64> = Vec::new();
         for (own, links) in new.iter().zip(&links) {
             let id = update.put(&own.article)?;
-            if let Some((old, distance)) = own.old {
-                update.drift(old, distance)?;
+            if let Some(old) = &own.old {
+                update.drift(old.id, old.distance)?;
             }
-            for &(other, similarity) in links.iter().take(data.limits.story as usize) {
+            for &Link { other, similarity } in links.iter().take(data.limits.story as usize) {
                 // What is labelled may be an older text, or be gone already.
-                let is_older = own.old.is_some_and(|(old, _)| old == other) || ids.contains(&other);
+                let is_older = own.old.as_ref().is_some_and(|old| old.id == other) || ids.contains(&other);
                 if !is_older && update.snapshot().published(other)?.is_some() {
                     update.link(id, other, similarity)?;
                 }

@@ -23,7 +23,7 @@ use crate::ingest::writer::{Order, OrderResult, PendingOrder, Receipt, Writer};
 use crate::options::ServeOptions;
 use crate::search::Snippets;
 use crate::search::overview::NameCache;
-use crate::store::Snapshot;
+use crate::store::{Link, Snapshot};
 use crate::stories::story::Story;
 use crate::stories::{Stories, StoryQuery};
 use crate::terms::shared;
@@ -302,10 +302,10 @@ impl Drop for News {
     }
 }
 
-fn similar(snapshot: &Snapshot<'_>, found: impl IntoIterator<Item = (i64, f64)>) -> Result<Vec<Similar>> {
+fn similar(snapshot: &Snapshot<'_>, found: impl IntoIterator<Item = Link>) -> Result<Vec<Similar>> {
     let mut articles = Vec::new();
-    for (id, similarity) in found {
-        articles.extend(snapshot.head(id)?.map(|article| Similar { article, similarity }));
+    for Link { other, similarity } in found {
+        articles.extend(snapshot.head(other)?.map(|article| Similar { article, similarity }));
     }
     Ok(articles)
 }

@@ -5,7 +5,7 @@ mod snapshot;
 mod update;
 
 pub use backup::back_up;
-pub(crate) use snapshot::{Change, Snapshot, Verdict};
+pub(crate) use snapshot::{Change, Link, Snapshot, Verdict};
 pub(crate) use update::{NewArticle, Update};
 
 use std::path::{Path, PathBuf};

@@ -86,12 +86,13 @@ impl Snapshot<'_> {
     }
 
     /// What is linked with an article and alike enough, the most similar first, so many at most.
-    pub(crate) fn links(&self, id: i64, least: f64, most: usize) -> Result<Vec<(i64, f64)>> {
+    pub(crate) fn links(&self, id: i64, least: f64, most: usize) -> Result<Vec<Link>> {
         let sql = "SELECT other, similarity FROM links WHERE article = ?1 AND similarity >= ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map(params![id, least], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut links: Vec<(i64, f64)> = rows.collect::<rusqlite::Result<_>>()?;
-        links.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let rows =
+            statement.query_map(params![id, least], |row| Ok(Link { other: row.get(0)?, similarity: row.get(1)? }))?;
+        let mut links: Vec<Link> = rows.collect::<rusqlite::Result<_>>()?;
+        links.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.other.cmp(&b.other)));
         links.truncate(most);
         Ok(links)
     }
@@ -173,6 +174,13 @@ impl Snapshot<'_> {
     pub(crate) fn connection(&self) -> &Connection {
         self.connection
     }
+}
+
+/// An article that is similar to another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Link {
+    pub(crate) other: i64,
+    pub(crate) similarity: f64,
 }
 
 /// A change of an article that others are to hear of.

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::Snapshot;
+use super::{Link, Snapshot};
 use crate::Result;
 use crate::article::{Article, Entity, Moment};
 use crate::terms::COPY;
@@ -94,7 +94,7 @@ impl Update<'_> {
         self.transaction.prepare_cached(sql)?.execute(params![id, COPY])?;
         let others = self.snapshot().links(id, 0.0, usize::MAX >> 1)?;
         let mut delete = self.transaction.prepare_cached("DELETE FROM links WHERE article = ?1 AND other = ?2")?;
-        for (other, _) in others {
+        for Link { other, .. } in others {
             delete.execute([id, other])?;
             delete.execute([other, id])?;
         }

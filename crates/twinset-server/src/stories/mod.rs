@@ -10,7 +10,7 @@ use twinset::Threshold;
 use twinset_index::lsh::Query;
 
 use crate::article::Moment;
-use crate::store::Snapshot;
+use crate::store::{Link, Snapshot};
 use crate::stories::similarity::{SimilarityIndex, link_query};
 use crate::{Error, Result};
 
@@ -94,9 +94,9 @@ impl Stories<'_> {
             let mut neighbours = self.neighbours(article)?;
             if self.window.is_some() {
                 let mut near = Vec::with_capacity(neighbours.len());
-                for (other, similarity) in neighbours {
-                    if self.are_near(article, other, &mut times)? {
-                        near.push((other, similarity));
+                for link in neighbours {
+                    if self.are_near(article, link.other, &mut times)? {
+                        near.push(link);
                     }
                 }
                 neighbours = near;
@@ -106,12 +106,12 @@ impl Stories<'_> {
                     let other = if verdict.article == article { verdict.other } else { verdict.article };
                     match verdict.same {
                         // What a reader says counts more than any likeness.
-                        true => neighbours.push((other, 2.0)),
+                        true => neighbours.push(Link { other, similarity: 2.0 }),
                         false => _ = apart.insert(pair(article, other)),
                     }
                 }
             }
-            for (other, similarity) in neighbours {
+            for Link { other, similarity } in neighbours {
                 let known = pairs.entry(pair(article, other)).or_insert(similarity);
                 *known = known.max(similarity);
                 if members.len() < self.most && members.insert(other) {
@@ -123,7 +123,7 @@ impl Stories<'_> {
     }
 
     /// What is alike enough, and how alike it is.
-    fn neighbours(&self, id: i64) -> Result<Vec<(i64, f64)>> {
+    fn neighbours(&self, id: i64) -> Result<Vec<Link>> {
         if self.asked.is_answered_by_links() {
             let least = self.asked.min_sim.as_f64();
             return self.snapshot.links(id, least, self.most);
@@ -131,9 +131,9 @@ impl Stories<'_> {
         let mut found = self.similarity.similar_to(id, &self.asked.query())?;
         // What was taken out a moment ago may still be labelled.
         let mut there = Vec::with_capacity(found.len());
-        for (other, similarity) in found.drain(..) {
-            if self.snapshot.published(other)?.is_some() {
-                there.push((other, similarity));
+        for link in found.drain(..) {
+            if self.snapshot.published(link.other)?.is_some() {
+                there.push(link);
             }
         }
         Ok(there)

@@ -11,6 +11,7 @@ use twinset_index::Settings;
 use twinset_index::lsh::{Hit, LabeledRecord, LshIndex, Query};
 
 use crate::options::ServeOptions;
+use crate::store::Link;
 use crate::{Error, Result};
 
 /// What is asked when an article arrives: what is alike by so much is linked with it, each found with this probability.
@@ -199,21 +200,21 @@ impl SimilarityIndex {
 
     /// What is alike enough to each of some articles that are to be added, asked by the one who adds: as nobody else writes, what
     /// it has read stays in its memory.
-    pub(crate) fn links(&self, added: &[&LabeledRecord], query: &Query) -> Result<Vec<Vec<(i64, f64)>>> {
+    pub(crate) fn links(&self, added: &[&LabeledRecord], query: &Query) -> Result<Vec<Vec<Link>>> {
         self.write(|writer| added.iter().map(|own| Ok(numbered(writer.query(&own.hashes, query)?))).collect())
     }
 
     /// The articles that are alike enough, the most similar first.
-    pub(crate) fn similar(&self, terms: &[u64], query: &Query) -> Result<Vec<(i64, f64)>> {
+    pub(crate) fn similar(&self, terms: &[u64], query: &Query) -> Result<Vec<Link>> {
         Ok(numbered(self.read(|index| Ok(index.query(terms, query)?))?))
     }
 
     /// The articles that are alike enough to one of them.
-    pub(crate) fn similar_to(&self, id: i64, query: &Query) -> Result<Vec<(i64, f64)>> {
+    pub(crate) fn similar_to(&self, id: i64, query: &Query) -> Result<Vec<Link>> {
         let stored = self.read(|index| Ok(index.find(&id.to_string())?))?;
         let Some(stored) = stored else { return Ok(Vec::new()) };
         let mut found = self.similar(&stored.hashes, query)?;
-        found.retain(|&(other, _)| other != id);
+        found.retain(|link| link.other != id);
         Ok(found)
     }
 
@@ -290,6 +291,7 @@ fn remade(address: &str, folder: &Path, settings: &Settings, reason: &str) -> Re
     Ok(LshIndex::create(address, settings)?)
 }
 
-fn numbered(hits: Vec<Hit>) -> Vec<(i64, f64)> {
-    hits.into_iter().filter_map(|hit| Some((hit.id.parse().ok()?, hit.similarity))).collect()
+fn numbered(hits: Vec<Hit>) -> Vec<Link> {
+    let link = |hit: Hit| Some(Link { other: hit.id.parse().ok()?, similarity: hit.similarity });
+    hits.into_iter().filter_map(link).collect()
 }
