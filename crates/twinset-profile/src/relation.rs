@@ -54,6 +54,8 @@ pub struct Evidence {
 /// Kinds of relations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum RelationKind {
     /// The left refers to the right.
     ForeignKey,
@@ -66,11 +68,7 @@ pub enum RelationKind {
 impl RelationKind {
     /// As it is written in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ForeignKey => "foreign-key",
-            Self::Contained => "contained",
-            Self::Similar => "similar",
-        }
+        self.into()
     }
 }
 

@@ -68,6 +68,8 @@ pub struct NamedRelation {
 
 /// What has become of a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Change {
     /// It was not there before.
     Appeared,
@@ -80,11 +82,7 @@ pub enum Change {
 impl Change {
     /// As it is written in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Appeared => "appeared",
-            Self::Vanished => "vanished",
-            Self::Worse => "worse",
-        }
+        self.into()
     }
 }
 

@@ -103,6 +103,8 @@ pub struct Entity {
 /// What an entity is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum EntityKind {
     /// Someone.
     Person,
@@ -123,15 +125,7 @@ pub enum EntityKind {
 impl EntityKind {
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Organization => "organization",
-            Self::Place => "place",
-            Self::Event => "event",
-            Self::Date => "date",
-            Self::Money => "money",
-            Self::Other => "other",
-        }
+        self.into()
     }
 }
 

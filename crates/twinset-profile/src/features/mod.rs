@@ -107,6 +107,8 @@ pub struct Frequency {
 /// What the values of a feature look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// There are none.
     Empty,
@@ -140,15 +142,7 @@ impl Kind {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::Integer => "integer",
-            Self::Decimal => "decimal",
-            Self::Date => "date",
-            Self::Timestamp => "timestamp",
-            Self::Boolean => "boolean",
-            Self::Text => "text",
-        }
+        self.into()
     }
 }
 

@@ -151,6 +151,8 @@ pub(crate) struct SearchParameters {
 /// In which order stories come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Sort {
     /// The best first.
     #[default]
@@ -163,11 +165,7 @@ pub(crate) enum Sort {
 
 impl Sort {
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Relevance => "relevance",
-            Self::Newest => "newest",
-            Self::Hot => "hot",
-        }
+        self.into()
     }
 }
 
