@@ -211,7 +211,7 @@ fn wrong_usage_and_damage_are_told() {
         ),
         ("index query news --threshold 0.5 docs.csv --output docs.csv", 2, "this is an input"),
         ("index export news --output news/labels.sqlite", 2, "lies in the index"),
-        ("index stats redis://me:secret@host/db", 2, "begins with postgres:// or mysql://"),
+        ("index stats redis://me:secret@host/db", 2, "begin with postgres:// or mysql://"),
         (
             "index stats postgres://me:secret@127.0.0.1:1/db",
             1,

@@ -48,6 +48,7 @@ const CRATES: [(&str, &[&str]); 5] = [
             "size",
             "limits",
             "compression",
+            "database",
             "durable",
             "ids",
             "keep",

@@ -67,8 +67,7 @@ pub struct NamedRelation {
 }
 
 /// What has become of a relation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[derive(strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Change {
     /// It was not there before.

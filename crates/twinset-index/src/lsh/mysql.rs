@@ -150,7 +150,9 @@ fn take(
             let rows = (0i16..)
                 .zip(&labels)
                 .map(|(tree, label)| params! { "tree" => tree, "label" => label, "record" => number });
-            transaction.exec_batch(delete, rows)?;
+            // Over TLS the driver would send a batch at once, which MariaDB knows for other statements only.
+            let delete = transaction.prep(delete)?;
+            rows.into_iter().try_for_each(|row| transaction.exec_drop(&delete, row))?;
             transaction.exec_drop(format!("DELETE FROM {prefix}_records WHERE number = ?"), (number,))?;
             numbers.insert(id, number);
         }

@@ -49,6 +49,7 @@ impl Sqlite {
         folder::make(folder, FILE, |unfinished| made(unfinished).map_err(|error| failure(&name, &error)))?;
         Self::open(folder).map_err(|error| match error {
             Error::Index { index, reason } => Error::index(&index, format!("it was made, but {reason}")),
+            Error::Full { index, reason } => Error::full(&index, format!("it was made, but {reason}")),
             other => other,
         })
     }
