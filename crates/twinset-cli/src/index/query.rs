@@ -1,18 +1,18 @@
 //! `twinset index query`.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use twinset::estimate::{Comparison, Interval, Intervals, Synopsis, SynopsisBuilder};
-use twinset::{Measure, Run, Threshold, TokenOptions};
+use twinset::estimate::{Comparison, Intervals, Synopsis, SynopsisBuilder};
+use twinset::{Run, Threshold, TokenOptions};
 use twinset_index::kmv::{Hit, KmvIndex, Snapshot};
 use twinset_index::lsh::{self, LshIndex};
 use twinset_index::{Content, Settings, kmv};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value};
 use twinset_io::{Error, OutputOptions, Prepared, ReadOptions, for_each_record};
-
-use twinset_profile::SavedProfile;
+#[cfg(feature = "profile")]
+use {std::path::Path, twinset::Measure, twinset::estimate::Interval, twinset_profile::SavedProfile};
 
 use super::estimate::EstimateArgs;
 use super::kept::Kept;
@@ -244,7 +244,14 @@ impl Query {
         }
     }
 
+    #[cfg(not(feature = "profile"))]
+    fn run_like_column(&self, _: &str, _: u32, _: &Session) -> anyhow::Result<()> {
+        let what = "this build of twinset cannot compare with --like-column".to_owned();
+        Err(Error::MissingFeature { what, feature: "profile" }.into())
+    }
+
     /// Columns of a saved profile that resemble one of a file.
+    #[cfg(feature = "profile")]
     fn run_like_column(&self, asked: &str, size: u32, session: &Session) -> anyhow::Result<()> {
         let Some((file, column)) = split_column(asked) else {
             let reason = format!(
@@ -393,6 +400,7 @@ impl Query {
 }
 
 /// A file and a column of it: the name of a file may hold colons, too.
+#[cfg(feature = "profile")]
 fn split_column(text: &str) -> Option<(&Path, &str)> {
     let splits = text.match_indices(':').map(|(at, _)| (Path::new(&text[..at]), &text[at + 1..]));
     let splits: Vec<(&Path, &str)> =
