@@ -298,7 +298,8 @@ impl<'a> File<'a> {
         let ending = self.path.extension().unwrap_or_default();
         let ending = if are_rdf(ending) { "nq".as_ref() } else { ending };
         let path = scratch::path("copy").with_extension(ending);
-        let target = Target::open_for(Some(&path), &self.inputs, &self.tolerant).map_err(|error| error.to_string())?;
+        let target =
+            Target::open_for(&path.clone().into(), &self.inputs, &self.tolerant).map_err(|error| error.to_string())?;
         let (from, options) = ((&self.inputs, collection), &self.tolerant);
         copy_records(from, options, (target, None), |_| Fate::Kept, &Run::default())
             .map_err(|error| error.to_string())?;

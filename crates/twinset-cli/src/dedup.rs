@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::EstimateOptions;
 use twinset::exact::Seconds;
 use twinset::exact::{DedupResult, Grouping, JoinOptions, Order, OwnedInput, Plan, Ranking, RecordContext};
@@ -11,73 +12,88 @@ use twinset::{Link, Method, Representative, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, add_value_cells, check_outputs, value_columns};
 use twinset_io::{
-    Collection, Content, DedupOptions, Fate, Ids, KeepRule, Keeping, Output, OutputFormat, ReadOptions, SketchFile,
-    Target, copy_records, load,
+    Collection, Content, DedupOptions, Destination, Fate, KeepRule, Keeping, Output, OutputFormat, ReadOptions,
+    SketchFile, Source, Target, copy_records, load, one_or_more,
 };
 
+use crate::job::{Job, own_settings};
 use crate::join::{classes, write_count, write_stats};
-use crate::search::{Origin, find};
+use crate::search::{Origin, find, open_inputs};
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
 /// Writes a collection without its near duplicates, and tells which they were
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Dedup {
+pub struct Dedup {
     /// Files, folders, quoted globs, or - for standard input
     #[arg(required = true)]
-    pub(crate) input: Vec<PathBuf>,
+    #[serde(skip)]
+    pub input: Vec<Source>,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) join: JoinOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) dedup: DedupOptions,
     /// Only records that agree in this field are near duplicates
     #[arg(long, value_name = "FIELD")]
     pub(crate) same: Option<String>,
     /// Remove records that are near duplicates of a record of FILE, before INPUT is compared with itself
     #[arg(long, value_name = "FILE")]
-    pub(crate) against: Option<PathBuf>,
+    #[serde(skip)]
+    pub against: Option<Source>,
     /// With --against: do not compare INPUT with itself
-    #[arg(long, requires = "against", conflicts_with_all = ["keep", "link", "top", "best", "stream", "window"])]
+    #[arg(long)]
     pub(crate) against_only: bool,
     /// Decide on each record as it arrives, against those kept before it, and write it at once
     #[arg(long)]
+    #[serde(skip)]
     pub(crate) stream: bool,
     /// With --stream: remember only the N records kept last (those without tokens do not count)
     #[arg(long, value_name = "N", requires = "stream", value_parser = clap::value_parser!(u32).range(1..))]
+    #[serde(skip)]
     pub(crate) window: Option<u32>,
     /// INPUT is a ranked list of ids: drop each whose sketch in FILE is near that of one kept before it
     ///
     /// Groups are those of --link representative.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["stream", "against", "same"])]
+    #[arg(long, value_name = "FILE")]
     pub(crate) sketches: Option<PathBuf>,
     /// Write the records kept to KEPT instead of standard output, each as it stood; a folder if there are several inputs
-    #[arg(long, short, value_name = "KEPT", help_heading = "Output")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(long, short, value_name = "KEPT", default_value = "-", hide_default_value = true, help_heading = "Output")]
+    pub output: Destination,
     /// Write the records left out to FILE, each as it stood; a folder if there are several inputs
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) removed: Option<PathBuf>,
+    pub removed: Option<Destination>,
     /// Write the group and the representative of each record to FILE: csv, jsonl or parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) groups: Option<PathBuf>,
+    #[serde(skip)]
+    pub groups: Option<Destination>,
     /// Write a page that shows how alike the records are, and the largest groups with their differences
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
     /// Add this field of each record to --groups; repeat it for several
     #[arg(long, value_name = "FIELD", help_heading = "Output")]
+    #[serde(deserialize_with = "one_or_more")]
     show: Vec<String>,
     /// Only the number of records that would be kept
     #[arg(long, help_heading = "Output", conflicts_with_all = ["output", "removed"])]
-    pub(crate) count: bool,
+    #[serde(skip)]
+    pub count: bool,
     /// Write what was done as JSON: candidates after each filter, seconds of each stage, peak memory
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) stats: Option<PathBuf>,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     pub(crate) estimate: EstimateOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) tokens: TokenOptions,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     pub(crate) read: ReadOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
@@ -116,10 +132,14 @@ pub(crate) struct Outcome {
     without_sketch: u64,
 }
 
-impl Dedup {
-    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+impl Job for Dedup {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
+        self.check()?;
         let stop_words = read_stop_words(&mut self.tokens)?;
-        let session = self.session.begin();
         let sketches = self.sketches.as_deref().map(|path| SketchFile::read(path, &session.run)).transpose()?;
         if let Some(sketches) = &sketches {
             if self.estimate.verify {
@@ -133,9 +153,9 @@ impl Dedup {
             let reason = "--against and --verify do not go together; leave out one of the two";
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
         }
-        let mut sides = self.inputs()?;
+        let mut sides = open_inputs(&[self.input.as_slice(), self.against.as_slice()], &self.read)?;
         if self.stream {
-            return self.run_stream(&session, &sides[0], stop_words);
+            return self.run_stream(session, &sides[0], stop_words);
         }
         let plan = Plan::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
         // Standard input is read again for copying, and for the report.
@@ -149,8 +169,8 @@ impl Dedup {
         let collection = load(&sides, &self.read, keeping, &session.run)?;
         let begin = Instant::now();
         let mut outcome = match &sketches {
-            None => self.find(&collection, &session, &plan, Origin { sides: &sides, read: &self.read, keeping })?,
-            Some(sketches) => self.find_listed(&collection, &session, &plan, sketches)?,
+            None => self.find(&collection, session, &plan, Origin { sides: &sides, read: &self.read, keeping })?,
+            Some(sketches) => self.find_listed(&collection, session, &plan, sketches)?,
         };
         let join_seconds = begin.elapsed().as_secs_f64();
         session.run.check()?;
@@ -171,7 +191,7 @@ impl Dedup {
         session.clear_bar();
         let kept = outcome.deduped.stats.kept.unwrap_or(0);
         if self.count {
-            write_count(Output::standard(), kept)?;
+            write_count(self.output.open()?, kept)?;
         }
         let write = begin.elapsed().as_secs_f64();
         outcome.deduped.stats.seconds = Seconds { join: join_seconds, write, ..collection.seconds };
@@ -182,39 +202,49 @@ impl Dedup {
         session.summarize(&self.summary(&collection, &outcome, &plan));
         Ok(())
     }
+}
 
-    /// The input, and the collection to compare it with.
-    fn inputs(&self) -> anyhow::Result<Vec<Inputs>> {
-        let is_standard = |path: &&PathBuf| path.as_os_str() == "-";
-        if self.input.iter().chain(&self.against).filter(is_standard).count() > 1 {
-            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
+impl Dedup {
+    /// Refuses options that contradict each other.
+    fn check(&self) -> anyhow::Result<()> {
+        let usage = |reason: &str| Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        let needs_own_pairs = self.dedup != DedupOptions::default() || self.join.top.is_some() || self.join.best;
+        if self.against_only && self.against.is_none() {
+            return usage("--against-only needs --against");
         }
-        let mut sides = vec![Inputs::find(&self.input, self.read.format)?];
-        sides.extend(
-            self.against.iter().map(|path| Inputs::find([path], self.read.format)).collect::<Result<Vec<_>, _>>()?,
-        );
-        Ok(sides)
+        if self.against_only && (needs_own_pairs || self.stream) {
+            return usage(
+                "--against-only compares no records of the input with each other; leave out --keep, --link, --top, --best and --stream",
+            );
+        }
+        if self.sketches.is_some() && (self.stream || self.against.is_some() || self.same.is_some()) {
+            return usage("--sketches reads no texts; leave out --stream, --against and --same");
+        }
+        Ok(())
     }
 
     /// Opens all outputs, none of which may replace an input or another one.
     fn open(&self, sides: &[Inputs], stop_words: Option<PathBuf>) -> anyhow::Result<Outputs> {
-        let is_file = |path: &&PathBuf| path.as_os_str() != "-";
-        let files = [&self.groups, &self.stats, &self.report, &self.read.rejects].into_iter().flatten().cloned();
-        let copied = self.output.iter().filter(is_file).chain(&self.removed);
+        let others = || self.removed.iter().chain(&self.groups);
+        // Only the records that are kept can go to standard output.
+        let standard = others().filter(|output| output.is_standard()).map(|_| Path::new("-"));
+        let groups = self.groups.as_ref().and_then(Destination::path);
+        let files = [groups, self.stats.as_deref(), self.report.as_deref(), self.read.rejects.as_deref()];
+        let copied = self.output.path().into_iter().chain(self.removed.as_ref().and_then(Destination::path));
         let copied = copied.map(|path| Target::paths(path, &sides[0], &self.read)).collect::<Result<Vec<_>, _>>()?;
-        let outputs: Vec<PathBuf> = files.chain(copied.into_iter().flatten()).collect();
+        let outputs = files.into_iter().flatten().chain(copied.iter().flatten().map(PathBuf::as_path)).chain(standard);
         let others = self.sketches.iter().chain(&stop_words);
         let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(others).cloned().collect();
-        check_outputs(None, &outputs, &inputs)?;
-        let target = |path: Option<&Path>| Target::open_for(path, &sides[0], &self.read);
+        check_outputs(None, outputs, &inputs)?;
+        let target = |destination: &Destination| Target::open_for(destination, &sides[0], &self.read);
+        let table = |destination: &Destination| {
+            let format = destination.path().map_or(Ok(OutputFormat::Csv), OutputFormat::of_path)?;
+            Ok::<_, twinset_io::Error>((destination.open()?, format))
+        };
         Ok(Outputs {
-            kept: (!self.count).then(|| target(self.output.as_deref())).transpose()?,
-            removed: self.removed.as_deref().map(|path| target(Some(path))).transpose()?,
-            groups: self
-                .groups
-                .as_deref()
-                .map(|path| Ok::<_, twinset_io::Error>((Output::create(path)?, OutputFormat::of_path(path)?)))
-                .transpose()?,
+            kept: (!self.count).then(|| target(&self.output)).transpose()?,
+            removed: self.removed.as_ref().map(target).transpose()?,
+            groups: self.groups.as_ref().map(table).transpose()?,
             stats: self.stats.as_deref().map(Output::create).transpose()?,
             report: self.report.as_deref().map(Output::create).transpose()?,
         })
@@ -279,9 +309,10 @@ impl Dedup {
         sketches: &SketchFile,
     ) -> anyhow::Result<Outcome> {
         let texts = collection.texts.as_ref().into_iter().flat_map(Strings::iter);
-        let ids: Vec<String> = match &collection.left {
-            named @ Ids::Names(_) => (0..named.len()).map(|record| named.get(record).into_owned()).collect(),
-            _ => texts.map(|text| text.trim().to_owned()).collect(),
+        let named = &collection.left;
+        let ids: Vec<String> = match named.are_named() {
+            true => (0..named.len()).map(|record| named.get(record).into_owned()).collect(),
+            false => texts.map(|text| text.trim().to_owned()).collect(),
         };
         let (sets, without_sketch) = sketches.sets_of(ids.iter().map(String::as_str), &session.run)?;
         let sets = OwnedInput::from(sets);
@@ -318,12 +349,13 @@ impl Dedup {
     ) -> anyhow::Result<()> {
         let mut values = plan.values(self.join.measure, collection.synopses.as_ref());
         let held = |record: usize| collection.copies.as_ref().map_or(record as u32, |copies| copies.originals[record]);
-        let columns = [("record", Kind::Text), ("group", Kind::Whole), ("representative", Kind::Text)];
+        let (own, others) = (&collection.left, collection.right_ids());
+        let columns = [("record", Kind::of(own)), ("group", Kind::Whole), ("representative", Kind::of(own))];
         let columns = columns.into_iter().map(|(name, kind)| (name.to_owned(), kind)).chain(value_columns(&values));
-        // Names of both collections may be the same; a host can tell them apart.
-        let tells_side = output.is_memory() && collection.right.is_some();
-        let side = tells_side.then(|| ("against".to_owned(), Kind::Whole));
-        let columns = columns.chain(side);
+        // In memory, representatives of the other collection have a column of their own: names of both may be the same.
+        let is_memory = matches!(self.groups, Some(Destination::Memory(_)));
+        let tells_others = is_memory && collection.right.is_some();
+        let columns = columns.chain(tells_others.then(|| ("against".to_owned(), Kind::of(others))));
         let shown = self.show.iter().map(|field| (field.clone(), Kind::Text));
         let mut table = Table::create(output, format, columns.chain(shown))?;
         let mut numbers = std::collections::HashMap::new();
@@ -332,21 +364,21 @@ impl Dedup {
         {
             let next = numbers.len() as u64 + 1;
             let group = *numbers.entry(representative).or_insert(next);
-            let id = collection.left.get(record);
             let is_kept = representative == Representative::Own(record as u32);
-            let (representative, place) = match representative {
-                Representative::Own(own) => (collection.left.get(own as usize), own as usize),
-                Representative::Other(other) => {
-                    (collection.right_ids().get(other as usize), collection.left.len() + other as usize)
+            let (named, other, place) = match representative {
+                Representative::Own(at) => (Value::Record(own, at as usize), Value::NoRecord, at as usize),
+                Representative::Other(at) => {
+                    let other = Value::Record(others, at as usize);
+                    (if tells_others { Value::NoRecord } else { other }, other, own.len() + at as usize)
                 }
             };
-            let mut row = vec![Value::Text(&id), Value::Whole(group), Value::Text(&representative)];
+            let mut row = vec![Value::Record(own, record), Value::Whole(group), named];
             let interval = match is_kept {
                 true => values.interval_of_twins(value),
                 false => values.interval(value, held(record), held(place)),
             };
             add_value_cells(&values, interval, &mut row);
-            row.extend(tells_side.then(|| Value::Whole(u64::from(place >= collection.left.len()))));
+            row.extend(tells_others.then_some(other));
             row.extend((0..self.show.len()).map(|at| Value::Text(collection.extra[at].get(record))));
             table.row(&row)?;
         }
@@ -366,11 +398,7 @@ impl Dedup {
         }
         if let (Some(right), Some(file)) = (&collection.right, &self.against) {
             let known = count(outcome.deduped.known, "record");
-            lines.push(format!(
-                "{known} near one of the {} of {}",
-                count(right.len() as u64, "record"),
-                file.display()
-            ));
+            lines.push(format!("{known} near one of the {} of {}", count(right.len() as u64, "record"), file.name()));
         }
         lines.extend(crate::join::notes(&self.read, &self.tokens, self.join.measure, collection, stats));
         lines.extend(plan.promise());

@@ -29,14 +29,6 @@ impl Failure {
             _ => Self::Failed(text),
         }
     }
-
-    /// For words that are no command. The first paragraph tells what is wrong, a tip may follow.
-    pub(crate) fn of_words(error: &clap::Error) -> Self {
-        let text = error.to_string();
-        let told = text.split("\n\n").take_while(|part| !part.starts_with("Usage:") && !part.starts_with("For more"));
-        let told = told.map(|part| part.trim().replace('\n', " ")).collect::<Vec<_>>().join("; ");
-        Self::Usage(told.trim_start_matches("error: ").to_owned())
-    }
 }
 
 /// Reports a failure on standard error: 2 for wrong usage, 1 for everything else.

@@ -32,12 +32,12 @@ const EXAMPLES: &str = "Examples:
 
 impl Generate {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let session = self.session.begin();
+        let session = Session::in_terminal(&self.session);
         if self.generate.kind == GenerateKind::Tables {
             return self.run_tables(&session);
         }
         let generator = Generator::new(&self.generate)?;
-        check_outputs(self.output.output.as_deref(), &self.truth, &[])?;
+        check_outputs(self.output.output.path(), &self.truth, &[])?;
         let mut truth = match &self.truth {
             None => None,
             Some(path) => {
@@ -70,7 +70,7 @@ impl Generate {
     /// Columns, whose values are written some at a time.
     fn run_tables(self, session: &Session) -> anyhow::Result<()> {
         let columns = Columns::new(&self.generate)?;
-        check_outputs(self.output.output.as_deref(), &self.truth, &[])?;
+        check_outputs(self.output.output.path(), &self.truth, &[])?;
         let truth = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
         let mut truth = match &self.truth {
             None => None,
@@ -134,12 +134,12 @@ impl Sink {
             let columns = [("id", Kind::Text), ("text", Kind::Text)];
             return Ok(Self::Table(Box::new(Table::create(output, format, columns)?)));
         }
-        let path = options.output.as_deref().filter(|path| path.as_os_str() != "-");
+        let path = options.output.path();
         if options.output_format.is_some() || path.is_some_and(|path| Format::of_path(path) != Some(Format::Nt)) {
             let reason = "RDF is written as N-Triples; name a file that ends in .nt, and leave out --output-format";
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
         }
-        let output = path.map_or_else(|| Ok(Output::standard()), Output::create)?;
+        let output = options.output.open()?;
         Ok(Self::Triples(output, Articles::default()))
     }
 

@@ -2,36 +2,44 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::EstimateOptions;
 use twinset::exact::Seconds;
 use twinset::exact::{JoinOptions, JoinResult, Pair, Plan};
 use twinset::support::Strings;
 use twinset::{Measure, Method, Stats, TokenOptions};
-use twinset_io::read::{Inputs, read_stop_words};
+use twinset_io::read::read_stop_words;
 use twinset_io::write::{PairTable, Shown, check_outputs};
 use twinset_io::{
-    Collection, Content, Keeping, OutputFormat, OutputOptions, ReadOptions, SketchFile, SketchSettings, is_sketch_file,
-    load,
+    Collection, Content, Keeping, OutputFormat, OutputOptions, ReadOptions, SketchFile, SketchSettings, Source,
+    is_sketch_file, load, one_or_more,
 };
 
-use crate::search::{Origin, find};
+use crate::job::{Job, own_settings};
+use crate::search::{Origin, find, open_inputs};
 use crate::session::{Session, SessionOptions, count, peak_memory};
 
 /// Finds all pairs of records at or above a threshold, in one collection or between two
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Join {
+pub struct Join {
     /// A file, a folder, a quoted glob, or - for standard input
-    left: PathBuf,
+    #[serde(skip)]
+    pub left: Source,
     /// Another collection, to be joined with the first
-    right: Option<PathBuf>,
+    #[serde(skip)]
+    pub right: Option<Source>,
     #[command(flatten)]
+    #[serde(flatten)]
     join: JoinOptions,
     /// Add this field of both records to the output; repeat it for several
     #[arg(long, value_name = "FIELD")]
+    #[serde(deserialize_with = "one_or_more")]
     show: Vec<String>,
     /// Only pairs that agree in this field
     #[arg(long, value_name = "FIELD")]
@@ -43,14 +51,20 @@ pub(crate) struct Join {
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     estimate: EstimateOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     tokens: TokenOptions,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     read: ReadOptions,
+    /// Where the results go.
     #[command(flatten)]
-    output: OutputOptions,
+    #[serde(flatten)]
+    pub output: OutputOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
@@ -74,22 +88,25 @@ const EXAMPLES: &str = "Examples:
 
 Columns are left,right,similarity (distance for hamming and edit), sorted by the records' order in the input.";
 
-impl Join {
-    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+impl Job for Join {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
         let stop_words = read_stop_words(&mut self.tokens)?;
-        let session = self.session.begin();
-        let sketched = self.read_sketches(&session)?;
+        let sketched = self.read_sketches(session)?;
         if let Some((_, settings)) = &sketched {
             self.estimate = settings.estimate(&self.estimate, &self.tokens)?;
         }
         let plan = Plan::new(&self.join, &self.tokens, &self.estimate, &session.run)?;
-        let mut sides = self.inputs()?;
+        let mut sides = open_inputs(&[slice::from_ref(&self.left), self.right.as_slice()], &self.read)?;
         if self.estimate.verify {
             sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
         }
         let others = [&self.stats, &self.read.rejects].into_iter().flatten();
         let inputs: Vec<PathBuf> = sides.iter().flat_map(|side| side.paths()).chain(&stop_words).cloned().collect();
-        check_outputs(self.output.output.as_deref(), others, &inputs)?;
+        check_outputs(self.output.output.path(), others, &inputs)?;
         let (output, format) = self.output.open()?;
         let stats_file = self.stats.as_deref().map(twinset_io::Output::create).transpose()?;
 
@@ -124,15 +141,18 @@ impl Join {
         session.summarize(&self.summary(&collection, &stats, &plan));
         Ok(())
     }
+}
 
+impl Join {
     /// The collections, if it is files of sketches that hold them.
     fn read_sketches(&self, session: &Session) -> anyhow::Result<Option<(Collection, SketchSettings)>> {
-        let paths = || [&self.left].into_iter().chain(&self.right);
-        if !paths().any(|path| is_sketch_file(path)) {
+        let sources = || [&self.left].into_iter().chain(&self.right);
+        let sketched: Vec<&Path> = sources().filter_map(Source::path).filter(|path| is_sketch_file(path)).collect();
+        if sketched.is_empty() {
             return Ok(None);
         }
         let refused = match () {
-            () if !paths().all(|path| is_sketch_file(path)) => {
+            () if sketched.len() < sources().count() => {
                 "sketches are compared with sketches; make them of the other file"
             }
             () if self.estimate.method != Method::MinHash => "this is a file of sketches; use --method minhash",
@@ -143,16 +163,8 @@ impl Join {
         if !refused.is_empty() {
             return Err(twinset_io::Error::Usage(refused.to_owned()).into());
         }
-        let files = paths().map(|path| SketchFile::read(path, &session.run)).collect::<Result<_, _>>()?;
+        let files = sketched.into_iter().map(|path| SketchFile::read(path, &session.run)).collect::<Result<_, _>>()?;
         Ok(Some(Collection::of_sketches(files, &session.run)?))
-    }
-
-    fn inputs(&self) -> anyhow::Result<Vec<Inputs>> {
-        if self.left.as_os_str() == "-" && self.right.as_ref().is_some_and(|right| right.as_os_str() == "-") {
-            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
-        }
-        let paths = [&self.left].into_iter().chain(&self.right);
-        Ok(paths.map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?)
     }
 
     /// Whether only the number of all pairs is wanted, so that none has to be kept.

@@ -1,4 +1,4 @@
-//! The `twinset` command. Each subcommand has a file of its own; this one lists them. Other programs [`call`] it.
+//! The `twinset` command. Each subcommand has a file of its own, and is a [`Job`] that other programs run as well.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
@@ -9,6 +9,7 @@ mod generate;
 #[cfg(feature = "index")]
 mod index;
 mod interrupt;
+mod job;
 mod join;
 #[cfg(not(all(feature = "index", feature = "parquet", feature = "profile", feature = "serve")))]
 mod missing;
@@ -26,18 +27,34 @@ mod sketch;
 mod stream;
 mod tune;
 
-use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use clap::{CommandFactory, Parser, Subcommand};
+use twinset_io::Output;
 
+pub use dedup::Dedup;
+pub use explain::Explain;
 pub use failure::Failure;
+#[cfg(feature = "index")]
+pub use index::{
+    Add as IndexAdd, Check as IndexCheck, Count as IndexCount, Create as IndexCreate, Join as IndexJoin,
+    Query as IndexQuery, Remove as IndexRemove, Stats as IndexStats, run_index_in_program,
+};
+use job::run_in_terminal;
+pub use job::{Job, SettingError, from_settings, run_in_program, settings_of};
+pub use join::Join;
 #[cfg(not(all(feature = "index", feature = "parquet", feature = "profile", feature = "serve")))]
 use missing::Missing;
+#[cfg(feature = "profile")]
+pub use profile::Profile;
+pub use session::{Listener, Session, SessionOptions};
 pub use shuffle::ShuffleSettings;
+#[cfg(feature = "parquet")]
+pub use sketch::Sketch;
+pub use tune::Thresholds;
 
 /// Finds near duplicates: every pair at or above a threshold, none missing.
 #[derive(Parser)]
@@ -105,11 +122,11 @@ enum Command {
 impl Command {
     fn run(self) -> anyhow::Result<()> {
         match self {
-            Self::Join(join) => join.run(),
-            Self::Dedup(dedup) => dedup.run(),
-            Self::Explain(explain) => explain.run(),
+            Self::Join(join) => run_in_terminal(join),
+            Self::Dedup(dedup) => run_in_terminal(dedup),
+            Self::Explain(explain) => run_in_terminal(explain),
             #[cfg(feature = "parquet")]
-            Self::Sketch(sketch) => sketch.run(),
+            Self::Sketch(sketch) => run_in_terminal(sketch),
             #[cfg(not(feature = "parquet"))]
             Self::Sketch(_) => missing::command("sketch"),
             Self::Tune(tune) => tune.run(),
@@ -118,7 +135,7 @@ impl Command {
             #[cfg(not(feature = "index"))]
             Self::Index(_) => missing::command("index"),
             #[cfg(feature = "profile")]
-            Self::Profile(profile) => profile.run(),
+            Self::Profile(profile) => run_in_terminal(profile),
             #[cfg(not(feature = "profile"))]
             Self::Profile(_) => missing::command("profile"),
             #[cfg(feature = "serve")]
@@ -129,7 +146,7 @@ impl Command {
             Self::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Cli::command(), "twinset", &mut script);
-                session::print(&String::from_utf8_lossy(&script))
+                session::write_text(Output::standard(), &String::from_utf8_lossy(&script))
             }
             Self::Man { folder } => clap_mangen::generate_to(Cli::command(), &folder)
                 .with_context(|| format!("cannot write the manual pages into {}", folder.display())),
@@ -137,7 +154,7 @@ impl Command {
     }
 }
 
-/// Runs the command that the arguments of this process tell.
+/// Runs the command that the arguments of this process name.
 pub fn main() -> ExitCode {
     hide_guarded_panics();
     let command = Cli::parse().command;
@@ -156,11 +173,4 @@ pub fn hide_guarded_panics() {
             report_panic(panic);
         }
     }));
-}
-
-/// Runs a command for a [host](twinset_io::Host): its words, without the name of the program.
-pub fn call(words: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
-    let words = std::iter::once(OsString::from("twinset")).chain(words);
-    let cli = Cli::try_parse_from(words).map_err(|error| Failure::of_words(&error))?;
-    cli.command.run().map_err(|error| Failure::new(&error))
 }

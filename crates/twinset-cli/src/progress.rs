@@ -1,4 +1,4 @@
-//! A progress bar on standard error, when that is a terminal, or where a host shows it.
+//! A progress bar on standard error, when that is a terminal, or where a program shows it.
 
 use std::fmt;
 use std::io;
@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use twinset::Progress;
-use twinset_io::Listener;
 
-/// How often a host is told, at most, in a second.
+use crate::session::Listener;
+
+/// How often a program is told, at most, in a second.
 const HERTZ: u8 = 4;
-/// How many characters a host shows in a line, which is not asked, as it may be a notebook or a file.
+/// How many characters a program shows in a line, which may be a notebook or a file.
 const WIDTH: u16 = 79;
 
 /// Shows each stage of a run as a bar.
@@ -62,7 +63,7 @@ impl Progress for Bar {
     }
 }
 
-/// A line that a host shows, and that is written again and again from its beginning, which all that shows text knows.
+/// A line that a program shows, and that is written again and again from its beginning, which all that shows text knows.
 struct Line {
     listener: Listener,
     written: Mutex<String>,

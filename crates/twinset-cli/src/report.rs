@@ -1,16 +1,17 @@
 //! The page that shows what a dedup did.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::path::Path;
 
 use twinset::estimate::Interval;
 use twinset::exact::{Links, Plan, steps};
 use twinset::{Measure, Representative, Run};
 use twinset_io::read::Inputs;
-use twinset_io::{Collection, Output, read_texts, tokens_for};
+use twinset_io::{Collection, Output, Source, read_texts, tokens_for};
 use twinset_report::{Against, DedupReport, Member, ShownGroup, Steps};
 
 use crate::dedup::{Dedup, Outcome};
+use crate::session::write_text;
 
 /// So many groups are shown, of each so many records, of each so many characters.
 const GROUPS: usize = 20;
@@ -23,7 +24,7 @@ impl Dedup {
     /// Writes the page.
     pub(crate) fn write_report(
         &self,
-        mut output: Output,
+        output: Output,
         (sides, collection): (&[Inputs], &Collection),
         outcome: &Outcome,
         plan: &Plan,
@@ -91,12 +92,11 @@ impl Dedup {
                 ),
                 ("keep".to_owned(), self.dedup.keep.to_string()),
                 ("link".to_owned(), self.dedup.link.to_string()),
-                ("against".to_owned(), self.against.as_ref().map_or("-".to_owned(), |path| path.display().to_string())),
+                ("against".to_owned(), self.against.as_ref().map_or("-".to_owned(), Source::name)),
                 ("against only".to_owned(), if self.against_only { "yes" } else { "no" }.to_owned()),
             ],
         };
-        output.write_all(report.render().as_bytes()).map_err(|error| output.failure(&error))?;
-        Ok(output.finish()?)
+        write_text(output, &report.render())
     }
 
     /// The records that are near one of the other collection, under those of it that removed most.
@@ -108,7 +108,7 @@ impl Dedup {
         plan: &Plan,
         run: &Run,
     ) -> anyhow::Result<Option<Against>> {
-        let (Some(path), [inputs, others]) = (&self.against, sides) else { return Ok(None) };
+        let (Some(against), [inputs, others]) = (&self.against, sides) else { return Ok(None) };
         let mut removed_by: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (record, representative) in (0..).zip(&outcome.deduped.representatives) {
             if let Representative::Other(other) = representative {
@@ -140,13 +140,13 @@ impl Dedup {
                 .collect(),
         };
         let groups = largest.iter().map(group).collect();
-        Ok(Some(Against { name: path.display().to_string(), removed, groups }))
+        Ok(Some(Against { name: against.name(), removed, groups }))
     }
 
     fn title(&self) -> String {
-        let names = self.input.iter().map(|path| match path.file_name() {
+        let names = self.input.iter().map(|source| match source.path().and_then(Path::file_name) {
             Some(name) => name.to_string_lossy().into_owned(),
-            None => path.display().to_string(),
+            None => source.name(),
         });
         names.collect::<Vec<_>>().join(", ")
     }

@@ -1,58 +1,77 @@
-//! What all commands share: threads, quietness, the progress bar, the closing summary.
+//! What all jobs share: threads, quietness, the progress bar, the closing summary.
 
 use std::io::Write;
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
-use twinset::Run;
-use twinset_io::{ByteSize, Host, Listener, Output};
+use serde::{Deserialize, Serialize};
+use twinset::{Cancel, Run};
+use twinset_io::{ByteSize, Error, Output};
 
 use crate::interrupt;
 use crate::progress::Bar;
 
-/// Options of every command.
-#[derive(clap::Args)]
-pub(crate) struct SessionOptions {
+/// Options of every job.
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionOptions {
     /// How many threads (default: all cores)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS), help_heading = "Run")]
     threads: Option<u16>,
     /// Stay within SIZE of memory, for example 1G, with temporary files where needed
     #[arg(long, value_name = "SIZE", help_heading = "Run")]
     memory: Option<ByteSize>,
     /// No progress bar, no closing summary
     #[arg(long, short, help_heading = "Run")]
-    quiet: bool,
+    #[serde(skip)]
+    pub quiet: bool,
 }
 
-/// One run of a command.
-pub(crate) struct Session {
+const MOST_THREADS: i64 = 1024;
+
+/// Shows text to the user: progress, and the closing summary.
+pub type Listener = Arc<dyn Fn(String) + Send + Sync>;
+
+/// One run of a job.
+pub struct Session {
     pub(crate) run: Run,
     bar: Option<Arc<Bar>>,
     listener: Option<Listener>,
     begin: Instant,
 }
 
-impl SessionOptions {
-    /// Begins the run: from now on it can be interrupted, by the user or by the host.
-    pub(crate) fn begin(&self) -> Session {
-        let host = Host::current();
-        let listener = host.as_ref().and_then(|host| host.listener.clone());
-        let bar = (!self.quiet).then(|| Arc::new(Bar::new(listener.clone())));
+impl Session {
+    /// Begins a run in a terminal. Ctrl-C ends it.
+    pub(crate) fn in_terminal(options: &SessionOptions) -> Self {
+        let session = Self::new(options, Cancel::default(), None);
+        interrupt::watch(&session.run.cancel);
+        session
+    }
+
+    /// Begins a run in a program, which can end it by `cancel`, and whose `listener` shows progress and the summary.
+    pub fn in_program(options: &SessionOptions, cancel: Cancel, listener: Listener) -> twinset_io::Result<Self> {
+        if options.threads.is_some_and(|threads| !(1..=MOST_THREADS).contains(&i64::from(threads))) {
+            return Err(Error::Usage(format!("a run has 1 to {MOST_THREADS} threads")));
+        }
+        let mut session = Self::new(options, cancel, Some(listener));
+        // A pool of threads for each call: one for all calls would not survive a fork.
+        session.run.threads.get_or_insert_with(|| thread::available_parallelism().map_or(1, usize::from));
+        Ok(session)
+    }
+
+    fn new(options: &SessionOptions, cancel: Cancel, listener: Option<Listener>) -> Self {
+        let bar = (!options.quiet).then(|| Arc::new(Bar::new(listener.clone())));
         let run = Run {
-            threads: self.threads.map(usize::from),
-            memory: self.memory.map(ByteSize::bytes),
+            threads: options.threads.map(usize::from),
+            memory: options.memory.map(ByteSize::bytes),
             progress: bar.clone().map(|bar| bar as Arc<dyn twinset::Progress>),
-            cancel: host.as_ref().map(|host| host.cancel.clone()).unwrap_or_default(),
+            cancel,
             ..Run::default()
         };
-        if host.is_none() {
-            interrupt::watch(&run.cancel);
-        }
-        Session { run, bar, listener, begin: Instant::now() }
+        Self { run, bar, listener, begin: Instant::now() }
     }
-}
 
-impl Session {
     /// The conditions for what follows, when so many bytes of the memory allowed are taken already.
     pub(crate) fn run_beside(&self, taken: u64) -> anyhow::Result<Run> {
         let memory = match self.run.memory {
@@ -69,7 +88,7 @@ impl Session {
         }
     }
 
-    /// Ends the run with a summary on standard error, or where the host shows it, unless it is to be quiet.
+    /// Ends the run with a summary on standard error, or by the listener, unless it is to be quiet.
     pub(crate) fn summarize(&self, lines: &[String]) {
         self.clear_bar();
         if self.bar.is_none() {
@@ -86,9 +105,8 @@ impl Session {
     }
 }
 
-/// Writes a text to standard output.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut output = Output::standard();
+/// Writes a text.
+pub(crate) fn write_text(mut output: Output, text: &str) -> anyhow::Result<()> {
     output.write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
     Ok(output.finish()?)
 }

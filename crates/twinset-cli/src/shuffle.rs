@@ -1,8 +1,5 @@
-//! A join of records on many machines, told in the words of `twinset join`.
+//! A join of records on many machines, by the options of `twinset join`.
 
-use std::ffi::OsString;
-
-use clap::Parser;
 use serde::{Deserialize, Serialize};
 use twinset::TokenOptions;
 use twinset::estimate::EstimateOptions;
@@ -11,25 +8,27 @@ use twinset::shuffle::Shuffle;
 use twinset_io::read::read_stop_words;
 
 use crate::Failure;
+use crate::job::own_settings;
 
 /// The settings of a join of records on many machines. They are the same on each of them.
-#[derive(Parser, Clone, Serialize, Deserialize)]
-#[command(name = "twinset join", no_binary_name = true, disable_help_flag = true)]
+#[derive(Clone, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ShuffleSettings {
     #[command(flatten)]
+    #[serde(flatten)]
     join: JoinOptions,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     estimate: EstimateOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     tokens: TokenOptions,
 }
 
 impl ShuffleSettings {
-    /// From the words of a command.
-    pub fn of_words(words: Vec<OsString>) -> Result<Self, Failure> {
-        let mut settings = Self::try_parse_from(words).map_err(|error| Failure::of_words(&error))?;
-        read_stop_words(&mut settings.tokens).map_err(|error| Failure::new(&error.into()))?;
-        Ok(settings)
+    /// Reads the file of stop words, if there is one: other machines may not have it.
+    pub fn read_stop_words(&mut self) -> Result<(), Failure> {
+        read_stop_words(&mut self.tokens).map(|_| ()).map_err(|error| Failure::new(&error.into()))
     }
 
     /// The join. `salt` chooses among the hashes of tokens.

@@ -1,29 +1,35 @@
 //! `twinset sketch`: sketches that later runs read in place of the texts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::{EstimateOptions, MinHashSettings};
 use twinset::tokenize::TokenBlock;
 use twinset::{Measure, Stats, TokenOptions};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::check_outputs;
 use twinset_io::{
-    Content, Keeping, Output, ReadOptions, SketchSettings, are_rdf, is_sketch_file, load, tokens_for, write_sketches,
+    Content, Destination, Ids, Keeping, ReadOptions, SketchSettings, Source, are_rdf, is_sketch_file, load, tokens_for,
+    write_sketches,
 };
 
+use crate::job::{Job, own_settings};
 use crate::join::notes;
-use crate::session::{SessionOptions, count};
+use crate::session::{Session, SessionOptions, count};
 
 /// Writes sketches, which later runs read in place of the texts
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Sketch {
+pub struct Sketch {
     /// Files, folders, quoted globs, or - for standard input
     #[arg(required = true)]
-    input: Vec<PathBuf>,
+    #[serde(skip)]
+    pub input: Vec<Source>,
     /// Write the sketches to FILE, which ends in .sketch
     #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    #[serde(skip)]
+    pub output: Destination,
     /// How many permutations: the entries of a sketch
     #[arg(long, value_name = "N", default_value_t = EstimateOptions::default().permutations)]
     permutations: std::num::NonZeroU32,
@@ -31,10 +37,13 @@ pub(crate) struct Sketch {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
+    #[serde(flatten)]
     tokens: TokenOptions,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     read: ReadOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
@@ -47,16 +56,38 @@ const EXAMPLES: &str = "Examples:
 
 The file is parquet: a column id, a column sketch with 4 bytes an entry, and how it was made in the metadata.";
 
-impl Sketch {
-    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+impl Default for Sketch {
+    fn default() -> Self {
+        Self {
+            input: Vec::new(),
+            output: Destination::default(),
+            permutations: EstimateOptions::default().permutations,
+            seed: 0,
+            tokens: TokenOptions::default(),
+            read: ReadOptions::default(),
+            session: SessionOptions::default(),
+        }
+    }
+}
+
+impl Job for Sketch {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
         let stop_words = read_stop_words(&mut self.tokens)?;
         let estimate = EstimateOptions { permutations: self.permutations, ..EstimateOptions::default() };
         estimate.check_permutations()?;
-        if !is_sketch_file(&self.output) {
-            let reason = format!("{}: name a file that ends in .sketch, by which it is known", self.output.display());
-            return Err(twinset_io::Error::Usage(reason).into());
-        }
-        let session = self.session.begin();
+        let output = match &self.output {
+            Destination::Memory(_) => None,
+            Destination::Path(path) if is_sketch_file(path) => Some(path.as_path()),
+            other => {
+                let name = other.path().unwrap_or(Path::new("-")).display();
+                let reason = format!("{name}: name a file that ends in .sketch, by which it is known");
+                return Err(twinset_io::Error::Usage(reason).into());
+            }
+        };
         if session.run.memory.is_some() {
             let reason =
                 "sketches wait in memory until they are written; leave out --memory, or sketch the files one by one";
@@ -64,8 +95,8 @@ impl Sketch {
         }
         let inputs = Inputs::find(&self.input, self.read.format)?;
         let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
-        check_outputs(Some(&self.output), &self.read.rejects, &paths)?;
-        let output = Output::create(&self.output)?;
+        check_outputs(output, &self.read.rejects, &paths)?;
+        let output = self.output.open()?;
         let tokens = tokens_for(std::slice::from_ref(&inputs), &self.read, &self.tokens)?;
         let are_resources = are_rdf(&inputs, &self.read)?;
         let rdf = are_resources.then(|| self.read.rdf.fixed()).transpose()?;
@@ -73,7 +104,11 @@ impl Sketch {
         let content =
             Content::RawSketches(&tokens, MinHashSettings { permutations: settings.permutations, seed: self.seed });
         let collection = load(&[inputs], &self.read, Keeping::all(content), &session.run)?;
-        write_sketches(output, &collection.left, &collection.sketches, &settings)?;
+        let named = &collection.left;
+        // In memory, records of tables are told by their rows.
+        let rows = matches!(self.output, Destination::Memory(_)) && named.are_rows();
+        let rows = rows.then(|| Ids::Numbers((0..named.len()).map(|record| named.row(record)).collect()));
+        write_sketches(output, rows.as_ref().unwrap_or(named), &collection.sketches, &settings)?;
         let records = count(collection.left.len() as u64, "record");
         let mut lines = vec![format!("{records}, sketches of {} entries", settings.permutations)];
         let empty: u64 = collection.sketches.iter().map(TokenBlock::empty_records).sum();

@@ -1,7 +1,7 @@
 //! `twinset dedup --stream`: decides on each record as it arrives.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use twinset::Stream;
 use twinset_io::read::{Arrival, Inputs, for_each_arrival};
@@ -21,13 +21,15 @@ impl Dedup {
         stop_words: Option<PathBuf>,
     ) -> anyhow::Result<()> {
         self.check_stream(session)?;
+        let removed = self.removed.as_ref().map(|removed| removed.path().unwrap_or(Path::new("-")));
+        let others = [removed, self.read.rejects.as_deref()].into_iter().flatten();
         let paths: Vec<PathBuf> = inputs.paths().chain(&stop_words).cloned().collect();
-        check_outputs(self.output.as_deref(), self.removed.iter().chain(&self.read.rejects), &paths)?;
+        check_outputs(self.output.path(), others, &paths)?;
         let mut stream = Stream::new(&self.join, &self.tokens, self.window.map(|window| window as usize))?;
         // Files have their names from the beginning: a stream may never end.
-        let mut kept = Target::growing(self.output.as_deref(), inputs, &self.read)?;
-        let removed = self.removed.as_deref();
-        let mut removed = removed.map(|path| Target::growing(Some(path), inputs, &self.read)).transpose()?;
+        let mut kept = Target::growing(&self.output, inputs, &self.read)?;
+        let removed = self.removed.as_ref();
+        let mut removed = removed.map(|removed| Target::growing(removed, inputs, &self.read)).transpose()?;
         let (mut arrived, mut dropped) = (0, 0);
         // What comes before all records goes to both files.
         let mut has_begun = false;

@@ -1,19 +1,21 @@
 //! `twinset tune`: which threshold, and which settings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::{LshOptions, kmv_size, lsh_bits, lsh_recall, lsh_trees, minhash_recall};
 use twinset::exact::{Grouping, JoinOptions, JoinResult, Pair, RecordContext, dedup_joined};
 use twinset::{Threshold, TokenOptions};
-use twinset_io::read::{Inputs, read_stop_words};
+use twinset_io::read::{Inputs, id_pairs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value, check_outputs};
-use twinset_io::{Collection, Content, Ids, Keeping, Output, OutputOptions, ReadOptions, load, read_texts};
+use twinset_io::{Collection, Content, Ids, Keeping, Output, OutputOptions, ReadOptions, Source, load, read_texts};
 use twinset_report::{Chart, Line, TuneReport, page};
 
+use crate::job::{Job, own_settings, run_in_terminal};
 use crate::join::notes;
-use crate::session::{SessionOptions, count};
+use crate::search::open_inputs;
+use crate::session::{Session, SessionOptions, count, write_text};
 
 /// Shows how many pairs there are at each threshold, what they look like, and what settings promise
 #[derive(clap::Args)]
@@ -46,18 +48,22 @@ impl Tune {
         match self.promise {
             Some(Promise::Curve(curve)) => curve.run(),
             Some(Promise::Size(size)) => size.run(),
-            None => self.thresholds.run(),
+            None => run_in_terminal(self.thresholds),
         }
     }
 }
 
-#[derive(clap::Args)]
-struct Thresholds {
+/// Shows how many pairs there are at each threshold.
+#[derive(clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Thresholds {
     /// A file, a folder, a quoted glob, or - for standard input
     #[arg(required = true)]
-    input: Option<PathBuf>,
+    #[serde(skip)]
+    pub input: Option<Source>,
     /// Another collection, to be joined with the first
-    right: Option<PathBuf>,
+    #[serde(skip)]
+    pub right: Option<Source>,
     /// The lowest threshold to report
     #[arg(long, short, value_name = "T", default_value = "1/2")]
     threshold: Threshold,
@@ -66,7 +72,8 @@ struct Thresholds {
     measure: twinset::Measure,
     /// True pairs: two columns of ids; adds precision and recall
     #[arg(long, value_name = "FILE")]
-    truth: Option<PathBuf>,
+    #[serde(skip)]
+    pub truth: Option<Source>,
     /// Count the pairs of `join --best`: each record in at most one, the most similar first
     #[arg(long)]
     best: bool,
@@ -74,12 +81,17 @@ struct Thresholds {
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     report: Option<PathBuf>,
     #[command(flatten)]
+    #[serde(flatten)]
     tokens: TokenOptions,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     read: ReadOptions,
+    /// Where the results go.
     #[command(flatten)]
-    output: OutputOptions,
+    #[serde(flatten)]
+    pub output: OutputOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
@@ -94,8 +106,30 @@ struct Step {
     groups: Option<(u64, u64)>,
 }
 
-impl Thresholds {
-    fn run(mut self) -> anyhow::Result<()> {
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            input: None,
+            right: None,
+            threshold: Threshold::new(1, 2).expect("a half is a threshold"),
+            measure: twinset::Measure::default(),
+            truth: None,
+            best: false,
+            report: None,
+            tokens: TokenOptions::default(),
+            read: ReadOptions::default(),
+            output: OutputOptions::default(),
+            session: SessionOptions::default(),
+        }
+    }
+}
+
+impl Job for Thresholds {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
         let stop_words = read_stop_words(&mut self.tokens)?;
         if self.measure.is_count() {
             let reason = "tune looks at similarities between 0 and 1: jaccard, cosine, dice or containment";
@@ -103,23 +137,18 @@ impl Thresholds {
         }
         let join = JoinOptions { measure: self.measure, best: self.best, ..JoinOptions::at(self.threshold) };
         twinset::exact::Bounds::new(join.measure, self.threshold, twinset::exact::Collections::One)?;
-        let session = self.session.begin();
-        let paths = || self.input.iter().chain(&self.right);
-        if paths().filter(|path| path.as_os_str() == "-").count() > 1 {
-            return Err(twinset_io::Error::Usage("standard input can be read only once".to_owned()).into());
-        }
-        let mut sides: Vec<Inputs> =
-            paths().map(|path| Inputs::find([path], self.read.format)).collect::<Result<_, _>>()?;
+        let mut sides = open_inputs(&[self.input.as_slice(), self.right.as_slice()], &self.read)?;
         sides.iter_mut().try_for_each(|side| side.spool(&session.run))?;
+        let truth = self.truth.as_ref().and_then(Source::path).map(Path::to_owned);
         let inputs: Vec<PathBuf> =
-            sides.iter().flat_map(|side| side.paths()).chain(&self.truth).chain(&stop_words).cloned().collect();
+            sides.iter().flat_map(|side| side.paths()).chain(&truth).chain(&stop_words).cloned().collect();
         let others = [&self.report, &self.read.rejects].into_iter().flatten();
-        check_outputs(self.output.output.as_deref(), others, &inputs)?;
+        check_outputs(self.output.output.path(), others, &inputs)?;
         let (output, format) = self.output.open()?;
         let report = self.report.as_deref().map(Output::create).transpose()?;
 
         let collection = load(&sides, &self.read, Keeping::all(Content::Sets(&self.tokens)), &session.run)?;
-        let truth = self.truth.as_deref().map(|path| read_truth(path, &collection)).transpose()?;
+        let truth = self.truth.as_ref().map(|truth| read_truth(truth, &collection)).transpose()?;
         let run = session.run_beside(collection.bytes())?;
         let joined = twinset::exact::join(collection.input(), &join, &run)?;
         let mut steps = self.steps();
@@ -171,7 +200,9 @@ impl Thresholds {
         session.summarize(&lines);
         Ok(())
     }
+}
 
+impl Thresholds {
     /// All pairs; of the two rows that containment can have for two records of one collection, the better one.
     fn pairs<'a>(
         &self,
@@ -220,16 +251,20 @@ impl Thresholds {
         if truth.is_some() {
             columns.extend([("precision", Kind::Real), ("recall", Kind::Real), ("f1", Kind::Real)]);
         }
-        columns.extend([("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Text)]);
+        let (left, right) = (&collection.left, collection.right_ids());
+        columns.extend([("left", Kind::of(left)), ("right", Kind::of(right)), ("similarity", Kind::Text)]);
         let mut table = Table::create(output, format, columns)?;
         for step in steps {
-            let sample = step.sample.map(|pair| sample_names(collection, &pair));
             let mut row = vec![Value::Real(step.threshold), Value::Whole(step.pairs)];
             row.extend(step.groups.into_iter().flat_map(|(groups, removed)| [groups, removed]).map(Value::Whole));
             row.extend(truth.into_iter().flat_map(|truth| step.quality(truth.len())).map(Value::Real));
-            let (left, right, value) =
-                sample.as_ref().map_or(("", "", ""), |(left, right, value)| (left, right, value));
-            row.extend([left, right, value].map(Value::Text));
+            let record = |ids, at: Option<u32>| at.map_or(Value::NoRecord, |at| Value::Record(ids, at as usize));
+            let value = step.sample.map(|pair| shown_value(&pair)).unwrap_or_default();
+            row.extend([
+                record(left, step.sample.map(|pair| pair.left)),
+                record(right, step.sample.map(|pair| pair.right)),
+            ]);
+            row.push(Value::Text(&value));
             table.row(&row)?;
         }
         Ok(table.finish()?)
@@ -237,7 +272,7 @@ impl Thresholds {
 
     fn write_report(
         &self,
-        mut output: Output,
+        output: Output,
         sides: &[Inputs],
         collection: &Collection,
         steps: &[Step],
@@ -293,8 +328,7 @@ impl Thresholds {
                 })
                 .collect(),
         };
-        output.write_all(report.render().as_bytes()).map_err(|error| output.failure(&error))?;
-        Ok(output.finish()?)
+        write_text(output, &report.render())
     }
 }
 
@@ -315,40 +349,30 @@ fn ordered(pair: &Pair, two: bool) -> (u32, u32) {
 
 fn sample_names(collection: &Collection, pair: &Pair) -> (String, String, String) {
     let left = collection.left.get(pair.left as usize).into_owned();
-    (left, collection.right_ids().get(pair.right as usize).into_owned(), format!("{:.4}", pair.value))
+    (left, collection.right_ids().get(pair.right as usize).into_owned(), shown_value(pair))
 }
 
-/// The pairs of a file with two columns of ids. A first row that names no record is a header.
-fn read_truth(path: &Path, collection: &Collection) -> anyhow::Result<HashSet<(u32, u32)>> {
+fn shown_value(pair: &Pair) -> String {
+    format!("{:.4}", pair.value)
+}
+
+/// The pairs of a file or a table with two columns of ids. A first row of a file that names no record is a header.
+fn read_truth(source: &Source, collection: &Collection) -> anyhow::Result<HashSet<(u32, u32)>> {
     let places = |ids: &Ids| -> HashMap<String, u32> {
         (0..ids.len()).map(|record| (ids.get(record).into_owned(), record as u32)).collect()
     };
     let (left, right) = (places(&collection.left), places(collection.right_ids()));
-    let fail = |reason: String| twinset_io::Error::File { file: path.display().to_string(), reason };
-    let delimiter =
-        if path.extension().is_some_and(|ending| ending == "tsv" || ending == "txt") { b'\t' } else { b',' };
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .from_path(path)
-        .map_err(|error| fail(format!("cannot be read: {error}")))?;
     let mut pairs = HashSet::new();
-    for (row, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| fail(error.to_string()))?;
-        let (Some(a), Some(b)) = (record.get(0), record.get(1)) else {
-            return Err(fail(format!("row {} has not two columns of ids", row + 1)).into());
-        };
-        match (left.get(a), right.get(b)) {
+    for (row, (a, b)) in (1..).zip(id_pairs(source)?) {
+        match (left.get(&a), right.get(&b)) {
             (Some(&a), Some(&b)) => {
                 let pair = Pair { left: a, right: b, value: 0.0 };
                 pairs.insert(ordered(&pair, collection.right.is_some()));
             }
-            _ if row == 0 => {}
+            _ if row == 1 && source.path().is_some() => {}
             _ => {
-                let reason =
-                    format!("row {}: there is no record `{a}` or no record `{b}`; name the ids with --id", row + 1);
-                return Err(fail(reason).into());
+                let reason = format!("row {row}: there is no record `{a}` or no record `{b}`; name the ids with --id");
+                return Err(twinset_io::Error::File { file: source.name(), reason }.into());
             }
         }
     }
@@ -383,7 +407,7 @@ struct Curve {
 impl Curve {
     fn run(self) -> anyhow::Result<()> {
         let usage = |reason: &str| anyhow::Error::from(twinset_io::Error::Usage(reason.to_owned()));
-        check_outputs(self.output.output.as_deref(), &self.report, &[])?;
+        check_outputs(self.output.output.path(), &self.report, &[])?;
         let (output, format) = self.output.open()?;
         let similarities = (0..=100).map(|hundredth| f64::from(hundredth) / 100.0);
         let (title, points): (String, Vec<(f64, f64)>) = match (self.agree, self.trees, self.bits) {
@@ -444,9 +468,7 @@ impl Curve {
             logarithmic: false,
             lines: vec![Line { name: "found".to_owned(), points }],
         };
-        let mut output = Output::create(path)?;
-        output.write_all(page(&title, &chart.draw()).as_bytes()).map_err(|error| output.failure(&error))?;
-        Ok(output.finish()?)
+        write_text(Output::create(path)?, &page(&title, &chart.draw()))
     }
 }
 

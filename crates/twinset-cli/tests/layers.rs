@@ -28,8 +28,8 @@ const CRATES: [(&str, &[&str]); 5] = [
     (
         "twinset-server",
         &[
-            "error", "article", "terms", "options", "store", "search", "stories", "data_dir", "ingest", "news",
-            "summary", "feeds", "import", "demo", "http", "probe", "serve",
+            "error", "limits", "article", "terms", "options", "store", "search", "stories", "data_dir", "ingest",
+            "news", "summary", "feeds", "import", "demo", "http", "probe", "serve",
         ],
     ),
     (
@@ -44,7 +44,9 @@ const CRATES: [(&str, &[&str]); 5] = [
         &[
             "error",
             "guard",
-            "host",
+            "memory",
+            "source",
+            "repeated",
             "size",
             "limits",
             "compression",

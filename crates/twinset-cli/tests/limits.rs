@@ -9,7 +9,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use reqwest::blocking::Client;
 use serde_json::{Value, json};
-use twinset_io::Limits;
+use twinset_io::LimitSet;
+use twinset_server::Limits;
 
 /// A file with so much in it, and how it is read.
 type Input = fn(u64) -> (&'static str, Vec<u8>, &'static str);
@@ -137,7 +138,7 @@ fn attributes_of_pages() {
 }
 
 fn largest(name: &str) -> u64 {
-    Limits::ALL.iter().find(|limit| limit.name == name).unwrap().largest
+    Limits::all().into_iter().find(|limit| limit.name == name).unwrap().largest
 }
 
 #[test]
@@ -203,7 +204,8 @@ fn what_is_no_limit_is_refused() {
     let folder = Folder::with(&[("a.txt", b"x")]);
     for (given, told) in [
         ("--limit record", "NAME=VALUE"),
-        ("--limit recrod=5", "there is no limit of this name: record, unpacked"),
+        ("--limit recrod=5", "no limit `recrod`; limits are: record, unpacked"),
+        ("--limit sessions=3", "no limit `sessions`; limits are: record, unpacked"),
         ("--limit record=0", "not a size"),
         ("--limit xml-depth=0", "at least 1"),
         ("--limit xml-depth=-1", "no whole number"),
@@ -388,7 +390,7 @@ fn addresses_of_feeds() {
 #[test]
 fn the_documentation_lists_all_limits() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/limits.md")).unwrap();
-    for limit in Limits::ALL {
+    for limit in Limits::all() {
         let name = limit.name.replace('_', "-");
         let (usual, largest) = (limit.written(limit.usual), limit.written(limit.largest));
         let row = format!("| `{name}` | {usual} | {largest} |{} | ", limit.what);
@@ -396,5 +398,5 @@ fn the_documentation_lists_all_limits() {
         let held = found.unwrap_or_else(|| panic!("docs/limits.md has no row\n{row}"));
         assert!(held.contains("::"), "{name}: which test holds it?");
     }
-    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), Limits::ALL.len());
+    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), Limits::all().len());
 }

@@ -158,10 +158,12 @@ impl Settings {
 #[strum(parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
 pub enum Kind {
     /// LSH labels in trees.
+    #[serde(alias = "lsh")]
     #[strum(to_string = "lsh", serialize = "labels")]
     #[serde(rename = "labels")]
     Lsh,
     /// KMV synopses in an inverted index.
+    #[serde(alias = "kmv")]
     #[strum(to_string = "kmv", serialize = "synopses")]
     #[serde(rename = "synopses")]
     Kmv,

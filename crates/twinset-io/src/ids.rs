@@ -13,6 +13,8 @@ pub enum Ids {
     Numbers(Vec<u64>),
     /// What a field names them.
     Names(Names),
+    /// Those of a table in memory, and the rows they are; without these, each record is the row of its position.
+    Rows(Box<Ids>, Vec<u64>),
 }
 
 /// Names in the blocks in which they were read.
@@ -55,6 +57,7 @@ impl Ids {
             Self::Numbered(count) => *count as usize,
             Self::Numbers(numbers) => numbers.len(),
             Self::Names(names) => names.len(),
+            Self::Rows(names, _) => names.len(),
         }
     }
 
@@ -69,6 +72,7 @@ impl Ids {
             Self::Numbered(_) => Cow::Owned((position + 1).to_string()),
             Self::Numbers(numbers) => Cow::Owned(numbers[position].to_string()),
             Self::Names(names) => Cow::Borrowed(names.get(position)),
+            Self::Rows(names, _) => names.get(position),
         }
     }
 
@@ -78,7 +82,40 @@ impl Ids {
             Self::Numbered(_) => 0,
             Self::Numbers(numbers) => 8 * numbers.len() as u64,
             Self::Names(names) => names.bytes(),
+            Self::Rows(names, rows) => names.bytes() + 8 * rows.len() as u64,
         }
+    }
+
+    /// Whether a field names the records.
+    pub fn are_named(&self) -> bool {
+        match self {
+            Self::Numbered(_) | Self::Numbers(_) => false,
+            Self::Names(_) => true,
+            Self::Rows(names, _) => names.are_named(),
+        }
+    }
+
+    /// Whether the records are rows of a table in memory.
+    pub fn are_rows(&self) -> bool {
+        matches!(self, Self::Rows(..))
+    }
+
+    /// The row of the record at a position, where the records are rows of a table in memory.
+    pub fn row(&self, position: usize) -> u64 {
+        match self {
+            Self::Rows(_, rows) => rows.get(position).copied().unwrap_or(position as u64),
+            _ => position as u64,
+        }
+    }
+
+    /// The same, known to be those of a table in memory of which these rows were left out.
+    pub(crate) fn of_rows(self, left_out: &[u64]) -> Self {
+        let mut rows = Vec::new();
+        if !left_out.is_empty() {
+            let all = 0..(self.len() + left_out.len()) as u64;
+            rows.extend(all.filter(|row| left_out.binary_search(row).is_err()));
+        }
+        Self::Rows(Box::new(self), rows)
     }
 
     /// The position of the record with this name.

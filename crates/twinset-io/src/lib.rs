@@ -5,13 +5,17 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+// The macro of limits names the crate as other crates do.
+extern crate self as twinset_io;
+
 mod compression;
 mod error;
 mod guard;
-mod host;
 mod ids;
 mod keep;
 mod limits;
+mod memory;
+mod repeated;
 mod size;
 mod uniques;
 
@@ -24,6 +28,7 @@ mod load;
 pub mod read;
 mod records;
 mod sketches;
+mod source;
 mod texts;
 pub mod write;
 
@@ -32,14 +37,18 @@ pub use compression::inner_ending;
 pub use copy::{Fate, Target, copy_records};
 pub use error::{Error, Result};
 pub use guard::{guarded, is_guarded};
-pub use host::{Host, Listener, MemoryTable, Written};
 pub use ids::Ids;
 pub use keep::{DedupOptions, KeepRule};
-pub use limits::{Limit, Limits, Unit};
+pub use limits::{Limit, LimitOptions, LimitSet, Limits, Unit};
+#[cfg(feature = "clap")]
+pub use limits::{limit_arguments, set_limits};
 pub use load::{Content, Keeping, are_rdf, load, tokens_for};
+pub use memory::{Content as MemoryContent, Memory, MemoryTable};
 pub use read::{Format, ReadOptions};
 pub use records::{Prepared, for_each_record};
+pub use repeated::{comma_separated, one_or_more};
 pub use size::ByteSize;
 pub use sketches::{SketchFile, SketchSettings, is_sketch_file, write_sketches};
+pub use source::Source;
 pub use texts::read_texts;
-pub use write::{Output, OutputFormat, OutputOptions};
+pub use write::{Destination, Output, OutputFormat, OutputOptions};

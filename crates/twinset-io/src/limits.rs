@@ -1,11 +1,8 @@
-//! All limits in one place: what is too much, and is refused or cut, so that hostile and broken input ends in a message.
+//! Limits of what is read: input over them is rejected, so that hostile and broken input ends in a message.
 
-use std::collections::BTreeMap;
-
-use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-use crate::ByteSize;
+use crate::{ByteSize, one_or_more};
 
 /// What a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,42 +58,165 @@ impl Limit {
     }
 }
 
-/// Makes the type, its default, and the list of what can be set from one table.
+/// A set of limits that `NAME=VALUE` can change.
+pub trait LimitSet: Default + Clone {
+    /// All of them.
+    fn all() -> Vec<&'static Limit>;
+
+    /// The value of one.
+    fn value(&mut self, name: &str) -> Option<&mut u64>;
+
+    /// Sets the limit that is written as `NAME=VALUE`.
+    ///
+    /// ```
+    /// # use twinset_io::LimitSet;
+    /// let mut limits = twinset_io::Limits::default();
+    /// limits.set("xml-depth=1000").unwrap();
+    /// assert_eq!(limits.xml_depth, 1000);
+    /// assert!(limits.set("xml-depth=0").is_err());
+    /// ```
+    fn set(&mut self, setting: &str) -> Result<(), String> {
+        let (name, value) = setting.split_once('=').ok_or("write NAME=VALUE, for example record=1G")?;
+        let name = name.trim().replace('-', "_");
+        let Some(limit) = Self::all().into_iter().find(|limit| limit.name == name) else {
+            let names: Vec<String> = Self::all().iter().map(|limit| limit.name.replace('_', "-")).collect();
+            return Err(format!("no limit `{}`; limits are: {}", name.replace('_', "-"), names.join(", ")));
+        };
+        let value = limit.checked(limit.read(value.trim())?)?;
+        self.value(&name).map_or(Ok(()), |place| {
+            *place = value;
+            Ok(())
+        })
+    }
+
+    /// Limits of options.
+    fn of_options(options: &LimitOptions) -> Result<Self, String> {
+        let mut limits = Self::default();
+        options.limit.iter().try_for_each(|setting| limits.set(setting))?;
+        for (name, size) in [("record", options.max_record), ("unpacked", options.max_unpacked)] {
+            size.map_or(Ok(()), |size| limits.set(&format!("{name}={size}")))?;
+        }
+        Ok(limits)
+    }
+
+    /// Options that set the limits which are not as usual.
+    fn options(mut self) -> LimitOptions {
+        let setting = |limit: &Limit| {
+            let value = self.value(limit.name).map_or(limit.usual, |value| *value);
+            (value != limit.usual).then(|| format!("{}={}", limit.name.replace('_', "-"), limit.written(value)))
+        };
+        LimitOptions {
+            max_record: None,
+            max_unpacked: None,
+            limit: Self::all().into_iter().filter_map(setting).collect(),
+        }
+    }
+}
+
+/// Limits as options have them: two by names of their own, the others as `NAME=VALUE`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitOptions {
+    max_record: Option<ByteSize>,
+    max_unpacked: Option<ByteSize>,
+    #[serde(deserialize_with = "one_or_more")]
+    limit: Vec<String>,
+}
+
+/// Makes a type of limits from a table of them. It can have those of another type as well.
+#[macro_export]
 macro_rules! limits {
-    ($($(#[doc = $what:literal])+ $name:ident: $unit:ident = $usual:expr, at most $largest:expr;)+) => {
-        /// What is too much.
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-        pub struct Limits {
+    (
+        $(#[doc = $doc:literal])+ $kind:ident $(, with $field:ident: $other:ty)?;
+        $($(#[doc = $what:literal])+ $name:ident: $unit:ident = $usual:expr, at most $largest:expr;)+
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(try_from = "twinset_io::LimitOptions", into = "twinset_io::LimitOptions")]
+        pub struct $kind {
+            $(
+                /// Those of another type.
+                pub $field: $other,
+            )?
             $($(#[doc = $what])+ pub $name: u64,)+
         }
 
-        impl Default for Limits {
+        impl Default for $kind {
             fn default() -> Self {
-                Self { $($name: $usual,)+ }
+                Self { $($field: <$other>::default(),)? $($name: $usual,)+ }
             }
         }
 
-        impl Limits {
-            /// All of them.
-            pub const ALL: &[Limit] = &[$(Limit {
-                name: stringify!($name),
-                unit: Unit::$unit,
-                usual: $usual,
-                largest: $largest,
-                what: concat!($($what),+),
-            }),+];
+        impl $crate::LimitSet for $kind {
+            fn all() -> Vec<&'static $crate::Limit> {
+                static OWN: &[$crate::Limit] = &[$($crate::Limit {
+                    name: stringify!($name),
+                    unit: $crate::Unit::$unit,
+                    usual: $usual,
+                    largest: $largest,
+                    what: concat!($($what),+),
+                }),+];
+                let mut all: Vec<&'static $crate::Limit> = Vec::new();
+                $(all.extend(<$other as $crate::LimitSet>::all());)?
+                all.extend(OWN);
+                all
+            }
 
-            fn place(&mut self, name: &str) -> Option<&mut u64> {
+            fn value(&mut self, name: &str) -> Option<&mut u64> {
                 match name {
                     $(stringify!($name) => Some(&mut self.$name),)+
-                    _ => None,
+                    _ => {
+                        let other: Option<&mut u64> = None;
+                        $(let other = other.or_else(|| $crate::LimitSet::value(&mut self.$field, name));)?
+                        other
+                    }
                 }
+            }
+        }
+
+        impl TryFrom<$crate::LimitOptions> for $kind {
+            type Error = String;
+
+            fn try_from(options: $crate::LimitOptions) -> Result<Self, String> {
+                $crate::LimitSet::of_options(&options)
+            }
+        }
+
+        impl From<$kind> for $crate::LimitOptions {
+            fn from(limits: $kind) -> Self {
+                $crate::LimitSet::options(limits)
+            }
+        }
+
+        #[cfg(feature = "clap")]
+        impl clap::Args for $kind {
+            fn augment_args(command: clap::Command) -> clap::Command {
+                $crate::limit_arguments::<Self>(command)
+            }
+
+            fn augment_args_for_update(command: clap::Command) -> clap::Command {
+                Self::augment_args(command)
+            }
+        }
+
+        #[cfg(feature = "clap")]
+        impl clap::FromArgMatches for $kind {
+            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+                let mut limits = Self::default();
+                limits.update_from_arg_matches(matches)?;
+                Ok(limits)
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+                $crate::set_limits(self, matches)
             }
         }
     };
 }
 
 limits! {
+    /// What is read at most.
+    Limits;
     /// The largest record: a line, a row, a page, a triple, the text of an XML element, an imported article
     record: Bytes = 64 << 20, at most 1 << 40;
     /// The most that a compressed file may unpack to
@@ -107,6 +227,8 @@ limits! {
     page_header: Bytes = 64 << 10, at most 16 << 20;
     /// How deep the elements of a web page may lie in each other
     page_depth: Count = 1000, at most 2000;
+    /// How many attributes an element of a page may have
+    attributes: Count = 2000, at most 20_000;
     /// How deep the objects of JSON-LD may lie in each other
     json_depth: Count = 128, at most 128;
     /// How deep the elements of an XML document may lie in each other
@@ -119,156 +241,47 @@ limits! {
     entity: Bytes = 256, at most 16 << 10;
     /// How many levels below a blank node tell it from others
     blank_levels: Count = 16, at most 1000;
-
-    /// The largest request to the service, packed and unpacked
-    request: Bytes = 4 << 20, at most 1 << 30;
-    /// How long a request may take, and a connection be silent or take nothing
-    request_time: Seconds = 30, at most 86_400;
-    /// How many connections are open at a time; others wait
-    connections: Count = 1000, at most 1 << 20;
-    /// How many can be logged in at a time
-    sessions: Count = 1000, at most 10_000;
-    /// The longest address of an article or a feed
-    url: Bytes = 2000, at most 64 << 10;
-    /// The longest headline of an article
-    title: Bytes = 1000, at most 64 << 10;
-    /// The longest source of an article
-    source: Bytes = 200, at most 64 << 10;
-    /// The longest text of an article
-    text: Bytes = 1 << 20, at most 1 << 30;
-    /// How many entities of an article are kept
-    entities: Count = 100, at most 10_000;
-    /// How many triples of an article are read
-    triples: Count = 20_000, at most 10_000_000;
-    /// How long the triples of an article may be, with all names written out
-    graph: Bytes = 8 << 20, at most 1 << 30;
-    /// The longest name in a context of JSON-LD
-    context: Bytes = 2000, at most 64 << 10;
-    /// How many attributes an element of a page may have
-    attributes: Count = 2000, at most 20_000;
-    /// How deep elements of a page may lie in each other if data is looked for in them
-    markup_depth: Count = 256, at most 512;
-    /// How many characters a search may have
-    query: Count = 1000, at most 100_000;
-    /// How deep brackets of a search may lie in each other
-    query_depth: Count = 16, at most 100;
-    /// How long a search may take
-    search_time: Seconds = 10, at most 86_400;
-    /// How many articles a search groups and counts
-    hits: Count = 2000, at most 1_000_000;
-    /// How many stories a search shows at a time
-    results: Count = 50, at most 1000;
-    /// How many articles or verdicts are listed at a time
-    listed: Count = 200, at most 10_000;
-    /// How many results can be skipped
-    skipped: Count = 1000, at most 1_000_000;
-    /// How many similar articles are shown
-    similar: Count = 200, at most 10_000;
-    /// How many articles a story has; more are not looked for
-    story: Count = 200, at most 10_000;
-    /// How long an extractor may take for an article
-    extractor_time: Seconds = 10, at most 86_400;
-    /// How much memory an extractor may take
-    extractor_memory: Bytes = 2 << 30, at most 1 << 50;
-    /// The longest answer of an extractor
-    extractor_answer: Bytes = 1 << 20, at most 1 << 30;
-    /// How many feeds are followed
-    feeds: Count = 1000, at most 1_000_000;
-    /// The largest feed, unpacked
-    feed: Bytes = 10 << 20, at most 1 << 30;
-    /// How long fetching a feed may take
-    feed_time: Seconds = 30, at most 86_400;
-    /// How many entries of a feed are taken in at a time; the newest come first
-    feed_entries: Count = 1000, at most 1_000_000;
-    /// How often the address of a feed may lead on to another
-    redirects: Count = 5, at most 100;
-}
-
-impl Limits {
-    /// Sets the limit that is written as `NAME=VALUE`.
-    ///
-    /// ```
-    /// let mut limits = twinset_io::Limits::default();
-    /// limits.set("xml-depth=1000").unwrap();
-    /// assert_eq!(limits.xml_depth, 1000);
-    /// assert!(limits.set("xml-depth=0").is_err());
-    /// ```
-    pub fn set(&mut self, setting: &str) -> Result<(), String> {
-        let (name, value) = setting.split_once('=').ok_or("write NAME=VALUE, for example record=1G")?;
-        self.put(&name.trim().replace('-', "_"), |limit| limit.read(value.trim()))
-    }
-
-    fn put(&mut self, name: &str, value: impl FnOnce(&Limit) -> Result<u64, String>) -> Result<(), String> {
-        let limit = Self::ALL.iter().find(|limit| limit.name == name);
-        let (Some(limit), Some(place)) = (limit, self.place(name)) else {
-            let names: Vec<String> = Self::ALL.iter().map(|limit| limit.name.replace('_', "-")).collect();
-            return Err(format!("there is no limit of this name: {}", names.join(", ")));
-        };
-        *place = limit.checked(value(limit)?)?;
-        Ok(())
-    }
-}
-
-/// The limits that are named, by the names of the fields; all others are as usual.
-impl<'de> Deserialize<'de> for Limits {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut limits = Self::default();
-        for (name, value) in BTreeMap::<String, u64>::deserialize(deserializer)? {
-            limits.put(&name, |_| Ok(value)).map_err(|reason| D::Error::custom(format!("{name}: {reason}")))?;
-        }
-        Ok(limits)
-    }
 }
 
 #[cfg(feature = "clap")]
 mod command_line {
     use clap::error::ErrorKind;
-    use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+    use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 
-    use super::Limits;
+    use super::LimitSet;
 
     /// Limits that many change have a flag of their own.
     const FLAGS: [(&str, &str); 2] = [("max-record", "record"), ("max-unpacked", "unpacked")];
 
-    impl Args for Limits {
-        fn augment_args(command: Command) -> Command {
-            let flags = FLAGS.map(|(flag, name)| {
-                let limit = Self::ALL.iter().find(|limit| limit.name == name).expect("flags name limits");
-                let help = format!("{} [default: {}]", limit.what.trim(), limit.written(limit.usual));
-                Arg::new(flag).long(flag).value_name("SIZE").help(help).help_heading("Input")
-            });
-            let limit = Arg::new("limit").long("limit").value_name("NAME=VALUE").action(ArgAction::Append);
-            let help =
-                "Change another limit of what is read or served; repeat it for several (docs/limits.md lists them)";
-            command.args(flags).arg(limit.help(help).help_heading("Input"))
-        }
-
-        fn augment_args_for_update(command: Command) -> Command {
-            Self::augment_args(command)
-        }
+    /// Adds the arguments that set limits.
+    pub fn limit_arguments<L: LimitSet>(command: Command) -> Command {
+        let flags = FLAGS.map(|(flag, name)| {
+            let limit = L::all().into_iter().find(|limit| limit.name == name).expect("flags name limits");
+            let help = format!("{} [default: {}]", limit.what.trim(), limit.written(limit.usual));
+            Arg::new(flag).long(flag).value_name("SIZE").help(help).help_heading("Input")
+        });
+        let limit = Arg::new("limit").long("limit").value_name("NAME=VALUE").action(ArgAction::Append);
+        let help = "Change another limit of what is read or served; repeat it for several (docs/limits.md lists them)";
+        command.args(flags).arg(limit.help(help).help_heading("Input"))
     }
 
-    impl FromArgMatches for Limits {
-        fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-            let mut limits = Self::default();
-            limits.update_from_arg_matches(matches)?;
-            Ok(limits)
+    /// Sets the limits that arguments name.
+    pub fn set_limits<L: LimitSet>(limits: &mut L, matches: &ArgMatches) -> Result<(), Error> {
+        let mut set = |flag: &str, given: &str, setting: &str| {
+            let refused = |reason| Error::raw(ErrorKind::ValueValidation, format!("--{flag} {given}: {reason}\n"));
+            limits.set(setting).map_err(refused)
+        };
+        for given in matches.get_many::<String>("limit").into_iter().flatten() {
+            set("limit", given, given)?;
         }
-
-        fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-            let mut set = |flag: &str, given: &str, setting: &str| {
-                let refused = |reason| Error::raw(ErrorKind::ValueValidation, format!("--{flag} {given}: {reason}\n"));
-                self.set(setting).map_err(refused)
-            };
-            for given in matches.get_many::<String>("limit").into_iter().flatten() {
-                set("limit", given, given)?;
+        for (flag, name) in FLAGS {
+            if let Some(given) = matches.get_one::<String>(flag) {
+                set(flag, given, &format!("{name}={given}"))?;
             }
-            for (flag, name) in FLAGS {
-                if let Some(given) = matches.get_one::<String>(flag) {
-                    set(flag, given, &format!("{name}={given}"))?;
-                }
-            }
-            Ok(())
         }
+        Ok(())
     }
 }
+
+#[cfg(feature = "clap")]
+pub use command_line::{limit_arguments, set_limits};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(ByteSize::new(1536 << 20).to_string(), "1536M");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "Written", into = "String")]
 pub struct ByteSize(u64);
 
 const UNITS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
@@ -63,10 +63,21 @@ impl fmt::Display for ByteSize {
     }
 }
 
-impl TryFrom<String> for ByteSize {
+/// A size in JSON: a number of bytes, or a text with a unit.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Bytes(u64),
+    Text(String),
+}
+
+impl TryFrom<Written> for ByteSize {
     type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
+    fn try_from(written: Written) -> Result<Self, String> {
+        match written {
+            Written::Bytes(bytes) => bytes.to_string().parse(),
+            Written::Text(text) => text.parse(),
+        }
     }
 }
 

@@ -23,8 +23,8 @@ fn copy(path: &Path, options: &ReadOptions, fate: impl Fn(u32) -> Fate) -> (Vec<
     let (kept, removed) = (folder.join(format!("kept.{ending}")), folder.join(format!("removed.{ending}")));
     let inputs = Inputs::find([path], options.format).unwrap();
     let targets = (
-        Target::open_for(Some(&kept), &inputs, options).unwrap(),
-        Some(Target::open_for(Some(&removed), &inputs, options).unwrap()),
+        Target::open_for(&kept.clone().into(), &inputs, options).unwrap(),
+        Some(Target::open_for(&removed.clone().into(), &inputs, options).unwrap()),
     );
     let run = Run::default();
     let tokens = TokenOptions::default();

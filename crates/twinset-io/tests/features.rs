@@ -6,7 +6,8 @@ use twinset::{Run, TokenOptions};
 use twinset_io::read::{Arrival, Inputs, for_each_arrival};
 use twinset_io::write::{Kind, Table};
 use twinset_io::{
-    Content, Error, Format, Keeping, Output, OutputFormat, OutputOptions, ReadOptions, SketchFile, are_rdf, load,
+    Content, Destination, Error, Format, Keeping, Output, OutputFormat, OutputOptions, ReadOptions, SketchFile,
+    are_rdf, load,
 };
 
 const REMEDY: &str = "build it with `cargo install --path crates/twinset-cli --features full --locked`";
@@ -74,14 +75,14 @@ fn formats_that_are_missing_are_refused_whatever_the_ending() {
 fn outputs_that_are_missing_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pairs.parquet");
-    let options = OutputOptions { output: Some(path.clone()), output_format: None };
+    let options = OutputOptions { output: path.clone().into(), output_format: None };
     if cfg!(feature = "parquet") {
         assert!(options.open().is_ok());
         return;
     }
     let title = path.display().to_string();
     check(options.open(), &title, "write parquet", "parquet");
-    let options = OutputOptions { output: None, output_format: Some(OutputFormat::Parquet) };
+    let options = OutputOptions { output: Destination::Standard, output_format: Some(OutputFormat::Parquet) };
     check(options.open(), "standard output", "write parquet", "parquet");
     let output = Output::create(&path).unwrap();
     check(Table::create(output, OutputFormat::Parquet, [("id", Kind::Text)]), &title, "write parquet", "parquet");

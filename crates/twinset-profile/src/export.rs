@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::relation::{Relation, RelationKind};
@@ -17,6 +18,8 @@ use crate::{Feature, Profile};
     Copy,
     PartialEq,
     Eq,
+    Serialize,
+    Deserialize,
     strum::Display,
     strum::EnumMessage,
     strum::EnumString,
@@ -24,6 +27,7 @@ use crate::{Feature, Profile};
     strum::VariantArray,
 )]
 #[strum(serialize_all = "lowercase", parse_err_ty = twinset::Error, parse_err_fn = twinset::Error::unknown_name::<Self>)]
+#[serde(rename_all = "lowercase")]
 pub enum Export {
     /// `ALTER TABLE` statements that declare the foreign keys.
     Sql,

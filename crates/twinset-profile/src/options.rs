@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use twinset::{Threshold, TokenKind, TokenOptions};
-use twinset_io::{Format, Limits, ReadOptions};
+use twinset_io::{Format, Limits, ReadOptions, comma_separated, one_or_more};
 
 use crate::sources::SourceOptions;
 use crate::{Error, Result};
@@ -41,9 +41,11 @@ pub struct ProfileOptions {
     pub seed: u64,
     /// Only this schema of a database; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = "Input"))]
+    #[serde(deserialize_with = "one_or_more")]
     pub schema: Vec<String>,
     /// Only this table; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = "Input"))]
+    #[serde(deserialize_with = "one_or_more")]
     pub table: Vec<String>,
     /// Read views of databases, too
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Input"))]
@@ -67,23 +69,27 @@ pub struct ProfileOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = "Input"))]
     pub encoding: Option<String>,
     /// What is too much.
+    #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub limits: Limits,
     /// Differences between values to ignore, or `none` to compare values as written
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Values"))]
     #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<Normalize>()))]
+    #[serde(deserialize_with = "comma_separated")]
     pub normalize: Vec<Normalize>,
     /// A text that stands for no value, such as NA; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "TEXT", help_heading = "Values"))]
+    #[serde(deserialize_with = "one_or_more")]
     pub null: Vec<String>,
     /// Empty texts, and texts of white space only, are values
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Values"))]
     pub empty_values: bool,
     /// Compare these columns or paths by their tokens (words, unless --tokens says otherwise)
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Values"))]
+    #[serde(deserialize_with = "comma_separated")]
     pub text_columns: Vec<String>,
     /// How texts become tokens.
-    #[serde(skip)]
+    #[serde(flatten, with = "TextTokenOptions")]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub tokens: TokenOptions,
 }
@@ -102,6 +108,21 @@ pub enum Normalize {
     Space,
     /// None: numbers, dates and booleans that are written differently differ, too.
     None,
+}
+
+/// Token options, whose `normalize` is `normalize_text` here, as values have an option of that name.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(remote = "TokenOptions", default)]
+struct TextTokenOptions {
+    tokens: Option<TokenKind>,
+    repeats: twinset::tokenize::Repeats,
+    stem: Option<twinset::tokenize::Language>,
+    stop_words: Option<twinset::tokenize::StopWords>,
+    reduce: Option<twinset::tokenize::Reduce>,
+    #[serde(rename = "normalize_text")]
+    normalize: Option<twinset::tokenize::Normalize>,
+    #[serde(skip)]
+    segmentation: Option<twinset::tokenize::Segmentation>,
 }
 
 /// A share that is written here.

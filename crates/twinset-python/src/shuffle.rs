@@ -1,6 +1,5 @@
 //! The pieces of a join on many machines, each from a batch of rows to batches of rows.
 
-use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::builder::BinaryBuilder;
@@ -17,7 +16,7 @@ use twinset::shuffle::{Candidates, Card, SetName, Tally, TokenOrder};
 use twinset_cli::ShuffleSettings;
 use twinset_io::read::texts_of;
 
-use crate::{TwinsetError, exception, work};
+use crate::{TwinsetError, detached, exception, options};
 
 /// Bytes of a batch that is given out, from which on another one is begun.
 const LARGE: usize = 64 << 20;
@@ -49,7 +48,7 @@ impl Shuffle {
         frequent: Vec<u64>,
         parts: Vec<(u64, u32)>,
     ) -> PyResult<Self> {
-        work(py, || {
+        detached(py, || {
             let inner = settings.shuffle(collections, salt).map_err(exception)?;
             let order = TokenOrder::new(&frequent, parts.iter().copied());
             Ok(Self { settings, collections, salt, frequent, parts, inner, order })
@@ -71,10 +70,11 @@ impl Shuffle {
 
 #[pymethods]
 impl Shuffle {
-    /// From the words of `twinset join`, for one collection or two.
+    /// From the settings of a join of one collection or two, a JSON object.
     #[new]
-    fn new(py: Python<'_>, words: Vec<OsString>, are_two: bool) -> PyResult<Self> {
-        let settings = work(py, || ShuffleSettings::of_words(words).map_err(exception))?;
+    fn new(py: Python<'_>, settings: &str, are_two: bool) -> PyResult<Self> {
+        let mut settings: ShuffleSettings = options(settings)?;
+        settings.read_stop_words().map_err(exception)?;
         let collections = if are_two { Collections::Two } else { Collections::One };
         Self::made(py, settings, collections, 0, Vec::new(), Vec::new())
     }
@@ -132,7 +132,7 @@ impl Shuffle {
 
     /// Texts to `token`, `records` that have it, and `low` and `high`, which differ if several tokens have the same hash.
     fn count<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = work(py, || {
+        let batch = detached(py, || {
             let mut tally = Tally::default();
             for text in &texts_of(texts.array()).map_err(failed)? {
                 self.inner.count(text.unwrap_or_default(), &mut tally).map_err(failed)?;
@@ -152,7 +152,7 @@ impl Shuffle {
     /// Texts to `set`, its name, which is missing where there are no tokens; whether two that have it are `twins`, thus a pair; and the
     /// value of these.
     fn names<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = work(py, || {
+        let batch = detached(py, || {
             let (mut names, mut twins, mut values) = (Vec::new(), Vec::new(), Values::default());
             self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |set| {
                 names.push((!set.is_empty()).then(|| named(twinset::shuffle::Shuffle::name(&set))));
@@ -170,7 +170,7 @@ impl Shuffle {
 
     /// Texts to batches of `set`, its name, and `tokens`.
     fn sets<'py>(&self, py: Python<'py>, texts: PyArray) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let batches = work(py, || {
+        let batches = detached(py, || {
             let mut cut = Cut::new(["set", "tokens"], names_column);
             self.for_each_set(&texts_of(texts.array()).map_err(failed)?, |set| {
                 if set.is_empty() {
@@ -185,7 +185,7 @@ impl Shuffle {
 
     /// The tokens of sets to batches of `meeting` and `card`.
     fn cards<'py>(&self, py: Python<'py>, sets: PyArray, is_right: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let batches = work(py, || {
+        let batches = detached(py, || {
             let mut cut = Cut::new(["meeting", "card"], |meetings: Vec<i64>| Arc::new(Int64Array::from(meetings)));
             let mut bytes = Vec::new();
             for set in binary(&sets)?.iter().flatten() {
@@ -206,7 +206,7 @@ impl Shuffle {
 
     /// The tokens of sets to `token`, for each card that would go to one whose sets come in parts.
     fn crowds<'py>(&self, py: Python<'py>, sets: PyArray, is_right: bool) -> PyResult<Bound<'py, PyAny>> {
-        let batch = work(py, || {
+        let batch = detached(py, || {
             let mut tokens = Vec::new();
             for set in binary(&sets)?.iter().flatten() {
                 let visit = |token: u64| tokens.push(token.cast_signed());
@@ -219,7 +219,7 @@ impl Shuffle {
 
     /// The tokens of two sets in each row to their value, whether they are a pair or not.
     fn liken<'py>(&self, py: Python<'py>, left: PyArray, right: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = work(py, || {
+        let batch = detached(py, || {
             let (left, right, mut values) = (binary(&left)?, binary(&right)?, Values::default());
             for row in 0..left.len().min(right.len()) {
                 let value = self.inner.value(&numbers(left.value(row)), &numbers(right.value(row)));
@@ -232,7 +232,7 @@ impl Shuffle {
 
     /// The tokens of two sets in each row to the pairs that they are: the `row`, whether it is `turned`, and its value.
     fn compare<'py>(&self, py: Python<'py>, left: PyArray, right: PyArray) -> PyResult<Bound<'py, PyAny>> {
-        let batch = work(py, || {
+        let batch = detached(py, || {
             let (left, right) = (binary(&left)?, binary(&right)?);
             let (mut rows, mut turned, mut values) = (Vec::new(), Vec::new(), Values::default());
             for row in 0..left.len().min(right.len()) {
@@ -275,7 +275,7 @@ impl Meeting {
 
     /// Takes cards, once `found` has given all of those before.
     fn take(&self, py: Python<'_>, meetings: PyArray, cards: PyArray) -> PyResult<()> {
-        work(py, || {
+        detached(py, || {
             let meetings = meetings.array().as_primitive_opt::<Int64Type>().cloned();
             let meetings = meetings.ok_or_else(|| failed("this column holds no meetings"))?;
             self.state().rows = Some((meetings, binary(&cards)?, 0));
@@ -285,7 +285,7 @@ impl Meeting {
 
     /// All cards were taken: the last meeting is over.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        work(py, || {
+        detached(py, || {
             let mut state = self.state();
             state.candidates = Some(state.inner.finish());
             Ok(())
@@ -294,7 +294,7 @@ impl Meeting {
 
     /// The next batch of `left` and `right`, names of sets; `None` if it takes more cards to find more.
     fn found<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let batch = work(py, || {
+        let batch = detached(py, || {
             let [left, right] = self.state().found()?;
             let is_over = left.is_empty();
             let batch = batch([("left", names_column(left)), ("right", names_column(right))])?;

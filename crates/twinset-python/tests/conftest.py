@@ -26,7 +26,7 @@ def same_rows(table, printed):
         assert list(own) == list(other)
         for name, value in own.items():
             assert (float(other[name]) if isinstance(value, float) else other[name]) == (
-                value if isinstance(value, float) else str(value)
+                value if isinstance(value, float) else "" if value is None else str(value)
             )
     return len(ours)
 

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import threading
 import time
 
@@ -254,7 +255,7 @@ def test_what_makes_no_sense_is_refused(spark, twins):
         ("many machines", {"threshold": 2, "measure": "edit"}),
         ("many machines", {"threshold": 0.8, "top": 3}),
         ("many machines", {"threshold": 0.8, "method": "labels"}),
-        ("unexpected argument '--treshold'", {"treshold": 0.8}),
+        ("unexpected keyword argument 'treshold'", {"treshold": 0.8}),
         ("threshold", {}),
     ]:
         with pytest.raises((ValueError, TypeError), match=expected):
@@ -336,3 +337,25 @@ def test_two_hundred_thousand_records_also_when_a_worker_dies(cluster, spark, tw
     assert as_printed(pairs) == expected
     # What the worker held of the groups is made again.
     assert as_printed(found.groups.collect()) == printed((tmp_path / "groups.csv").read_text(), skipped=["group"])
+
+
+LOCAL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pyspark.sql import SparkSession
+from twinset import TwinsetError, spark as twins
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+docs = spark.createDataFrame([(1, "a b"), (2, "a b")], "id long, text string")
+try:
+    print(twins.join(docs, threshold=1).count(), spark.sparkContext.pythonExec == sys.executable)
+except TwinsetError as error:
+    print(error)
+"""
+
+
+def test_local_workers_run_the_interpreter_of_the_driver():
+    package = os.environ["PYTHONPATH"]
+    without = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")}
+    for environment, printed in [({**without, "PYTHONPATH": package}, "1 True"), (without, "has no package `twinset`: install it there")]:
+        done = subprocess.run([sys.executable, "-c", LOCAL, package], env=environment, capture_output=True, text=True)
+        assert printed in done.stdout and done.stdout.count("\n") == 1, done.stderr

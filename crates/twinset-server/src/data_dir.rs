@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use twinset_io::Limits;
 use twinset_io::durable::create_folder;
 
 use crate::article::Article;
+use crate::limits::Limits;
 use crate::options::ServeOptions;
 use crate::search::TextIndex;
 use crate::store::{Snapshot, Store};

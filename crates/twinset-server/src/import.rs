@@ -3,8 +3,10 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use twinset_io::inner_ending;
 use twinset_io::read::{decoded_page, open_bytes, open_text};
-use twinset_io::{Limits, inner_ending};
+
+use crate::limits::Limits;
 use url::Url;
 
 use crate::article::{Origin, Submission};
@@ -29,19 +31,19 @@ pub fn import(news: &News, path: &Path, mut progress: impl FnMut(u64)) -> Result
                 continue;
             }
             "rss" | "atom" | "xml" => {
-                let taken = whole(open_bytes(file, news.limits()), file, news.limits())?;
+                let taken = whole(open_bytes(file, &news.limits().read), file, news.limits())?;
                 match taken.and_then(|bytes| entries::take_in(news, &bytes, &address(file)?)) {
                     Ok(taken) => imported.add(taken.imported, &place),
                     Err(reason) => imported.refuse(1, format!("{place}: {reason}")),
                 }
                 continue;
             }
-            "txt" => whole(open_text(file, news.limits()), file, news.limits())?.and_then(|bytes| {
+            "txt" => whole(open_text(file, &news.limits().read), file, news.limits())?.and_then(|bytes| {
                 let text = String::from_utf8(bytes).map_err(|error| not_unicode(&error))?;
                 let title = file.file_name().map(|name| name.to_string_lossy().into_owned());
                 Ok(Submission { url: address(file)?, title, text: Some(text), ..Submission::default() })
             }),
-            _ => whole(open_bytes(file, news.limits()), file, news.limits())?.and_then(|bytes| {
+            _ => whole(open_bytes(file, &news.limits().read), file, news.limits())?.and_then(|bytes| {
                 let html = Some(decoded_page(&bytes).into_owned());
                 Ok(Submission { url: address(file)?, html, ..Submission::default() })
             }),
@@ -63,8 +65,8 @@ pub(crate) fn address(file: &Path) -> Result<String, String> {
 }
 
 fn lines(news: &News, file: &Path, imported: &mut ImportSummary, progress: &mut impl FnMut(u64)) -> Result<()> {
-    let mut reader = BufReader::new(opened(open_text(file, news.limits()))?);
-    let largest = news.limits().record;
+    let mut reader = BufReader::new(opened(open_text(file, &news.limits().read))?);
+    let largest = news.limits().read.record;
     let (mut batch, mut line, mut number) = (Vec::new(), Vec::new(), 0u64);
     loop {
         line.clear();
@@ -124,9 +126,9 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
 /// All bytes of a file, or why these are too many.
 fn whole(open: twinset_io::Result<impl Read>, file: &Path, limits: &Limits) -> Result<Result<Vec<u8>, String>> {
     let mut bytes = Vec::new();
-    let read = opened(open)?.take(limits.record + 1).read_to_end(&mut bytes);
+    let read = opened(open)?.take(limits.read.record + 1).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(file, &error))?;
-    Ok(if bytes.len() as u64 > limits.record { Err(too_large(limits.record)) } else { Ok(bytes) })
+    Ok(if bytes.len() as u64 > limits.read.record { Err(too_large(limits.read.record)) } else { Ok(bytes) })
 }
 
 fn too_large(largest: u64) -> String {

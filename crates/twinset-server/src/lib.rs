@@ -14,6 +14,7 @@ mod feeds;
 mod http;
 mod import;
 mod ingest;
+mod limits;
 mod news;
 mod options;
 #[doc(hidden)]
@@ -31,6 +32,7 @@ pub use error::{Error, Result};
 pub use feeds::{Feed, Feeds};
 pub use import::import;
 pub use ingest::writer::{Outcome, Receipt};
+pub use limits::Limits;
 pub use news::{Comparison, DayCount, Found, Judged, News, Search, Similar, SourceCount};
 pub use options::ServeOptions;
 pub use search::TextQuery;

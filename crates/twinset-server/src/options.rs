@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use twinset_io::Limits;
 
+use crate::limits::Limits;
 use crate::terms::Compare;
 
 /// What the service keeps, where it listens, and what it lets in.

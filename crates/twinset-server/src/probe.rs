@@ -9,7 +9,6 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Runtime;
-use twinset_io::Limits;
 
 use crate::article::Submission;
 use crate::feeds::Feeds;
@@ -18,6 +17,7 @@ use crate::feeds::fetch::Network;
 use crate::feeds::opml;
 use crate::http::{Keys, Service};
 use crate::ingest::extract::markup;
+use crate::limits::Limits;
 use crate::news::News;
 use crate::{Error, Result};
 

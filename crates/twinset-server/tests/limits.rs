@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use twinset_io::Limits;
-use twinset_server::{Error, ImportSummary, News, Search, ServeOptions, StoryQuery, Submission, TextQuery, import};
+use twinset_io::LimitSet;
+use twinset_server::{
+    Error, ImportSummary, Limits, News, Search, ServeOptions, StoryQuery, Submission, TextQuery, import,
+};
 
 /// A service with other limits, in a folder of its own.
 struct Limited {

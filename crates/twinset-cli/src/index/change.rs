@@ -1,8 +1,8 @@
 //! `twinset index add` and `remove`.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use twinset::TokenOptions;
 use twinset::estimate::{Labeler, SynopsisBuilder};
@@ -11,14 +11,16 @@ use twinset_index::kmv::Entry;
 use twinset_index::lsh::{LabeledRecord, LshIndex};
 use twinset_index::{AddCounts, Settings};
 use twinset_io::read::{Inputs, read_stop_words};
-use twinset_io::{Error, Prepared, ReadOptions, are_rdf, for_each_record};
+use twinset_io::{Error, Prepared, ReadOptions, Source, are_rdf, for_each_record, one_or_more};
 
 use super::kept::Kept;
 use super::{Reading, check_written};
+use crate::job::{Job, own_settings};
 use crate::session::{Session, SessionOptions, count};
 
 /// Adds records; one whose id exists takes the place of the old one
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Examples:
   twinset index add news articles.jsonl
   twinset index add people people.ttl
@@ -27,37 +29,63 @@ use crate::session::{Session, SessionOptions, count};
     twinset index add columns values.csv --id column --text value --merge
 
 Records are added some at a time, each time all or none. If the run ends early, the message says how many were added.")]
-pub(crate) struct Add {
+pub struct Add {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
     /// Files, folders, quoted globs, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
-    input: Vec<PathBuf>,
+    #[serde(skip)]
+    pub input: Vec<Source>,
     /// Add the tokens to those that a record of this id has already (synopses only); an id may occur many times
     #[arg(long)]
     merge: bool,
     /// Keep this field beside the synopsis, for `query --show`; repeat it for several (synopses only)
     #[arg(long, value_name = "FIELD")]
+    #[serde(deserialize_with = "one_or_more")]
     field: Vec<String>,
     /// How many records are added at a time
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = BATCH, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: u32,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     read: ReadOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     tokens: TokenOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
+/// Records that are added at a time, unless another number is given.
+const BATCH: u32 = 10_000;
 /// How many values the synopses of a batch have at most.
 const MOST_VALUES: usize = 20_000_000;
 
-impl Add {
-    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+impl Default for Add {
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            input: Vec::new(),
+            merge: false,
+            field: Vec::new(),
+            batch: BATCH,
+            read: ReadOptions::default(),
+            tokens: TokenOptions::default(),
+            session: SessionOptions::default(),
+        }
+    }
+}
+
+impl Job for Add {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
         read_stop_words(&mut self.tokens)?;
-        let session = self.session.begin();
         let mut index = Kept::open(&self.path)?;
         let (settings, name, has_records) = (index.settings().clone(), index.name().to_owned(), index.len()? > 0);
         let about = (&settings, name.as_str(), has_records);
@@ -75,7 +103,7 @@ impl Add {
                     count_empty(hashes.is_empty());
                     Ok(LshIndex::label(&labeler, String::new(), hashes))
                 };
-                self.add(&session, about, make, |settings, records| {
+                self.add(session, about, make, |settings, records| {
                     index.set_settings(settings)?;
                     let named = records.into_iter().map(|record| LabeledRecord { id: record.name(), ..record.content });
                     Ok(index.add(named.collect())?)
@@ -94,7 +122,7 @@ impl Add {
                     count_empty(synopsis.synopsis().values().is_empty());
                     Ok((synopsis, text.len() as u64))
                 };
-                let lines = self.add(&session, about, make, |settings, records| {
+                let lines = self.add(session, about, make, |settings, records| {
                     index.set_settings(settings)?;
                     let entry = |record: Prepared<(SynopsisBuilder, u64)>| {
                         let (id, (synopsis, bytes)) = (record.name(), record.content);
@@ -114,7 +142,9 @@ impl Add {
         session.summarize(&lines);
         Ok(())
     }
+}
 
+impl Add {
     /// Makes something of each text on all threads, and puts it in, some records at a time. Returns what there is to say.
     fn add<P: Send>(
         &self,
@@ -154,7 +184,7 @@ impl Add {
             added.replaced += batch.replaced;
             Ok(())
         };
-        let batch = self.batch as usize;
+        let batch = self.batch.max(1) as usize;
         let rejected = for_each_record(&inputs, &read, &self.field, &session.run, prepare, batch, &mut take);
         let changed = if self.merge { "merged with others" } else { "replaced" };
         let done = format!("{} added, {} {changed}", count(added.new, "record"), added.replaced);
@@ -172,22 +202,29 @@ impl Add {
 }
 
 /// Removes records by their ids
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Example:\n  twinset index remove news a17 a18")]
-pub(crate) struct Remove {
+pub struct Remove {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
     /// What the records are called
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
+    #[serde(skip)]
+    pub ids: Vec<String>,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
-impl Remove {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
-        let session = self.session.begin();
+impl Job for Remove {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(self, session: &Session) -> anyhow::Result<()> {
         let mut ids = self.ids;
         ids.sort();
         ids.dedup();

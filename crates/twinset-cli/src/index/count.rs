@@ -1,21 +1,24 @@
 //! `twinset index count`.
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::{Comparison, Condition};
 use twinset::{Measure, Threshold};
 use twinset_index::kmv::KmvIndex;
 use twinset_index::lsh::{self, LshIndex};
-use twinset_io::OutputOptions;
 use twinset_io::write::{Kind, Table, Value};
+use twinset_io::{OutputOptions, Source, one_or_more};
 
 use super::Promise;
 use super::estimate::{EstimateArgs, missed};
 use super::join::{Two, each_pair_of_labels, two, values_of};
 use super::kept::Kept;
 use super::query::Asked;
+use crate::job::Job;
 use crate::session::{Session, SessionOptions};
 
 /// Counts near duplicates at one or many thresholds
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Examples:
   twinset index count news --threshold 0.5,0.6,0.7,0.8,0.9
   twinset index count news archive --threshold 0.8
@@ -24,31 +27,43 @@ use crate::session::{Session, SessionOptions};
     twinset index count columns
 
 Columns are threshold,pairs. What follows PATH is another index, or files, or --id ID, or --like TEXT; nothing: pairs within.")]
-pub(crate) struct Count {
+pub struct Count {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
+    /// What near duplicates are sought of.
     #[command(flatten)]
-    asked: Asked,
+    #[serde(flatten)]
+    pub asked: Asked,
     /// Thresholds, separated by commas (by synopses default: the whole curve)
     #[arg(long, short, value_name = "T,…", value_delimiter = ',')]
+    #[serde(deserialize_with = "one_or_more")]
     threshold: Vec<Threshold>,
     #[command(flatten)]
+    #[serde(flatten)]
     promise: Promise,
     #[command(flatten)]
+    #[serde(flatten)]
     estimate: EstimateArgs,
+    /// Where the results go.
     #[command(flatten)]
-    output: OutputOptions,
+    #[serde(flatten)]
+    pub output: OutputOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
-impl Count {
-    pub(crate) fn run(mut self) -> anyhow::Result<()> {
-        let session = self.session.begin();
+impl Job for Count {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
         let index = Kept::open(&self.path)?;
-        let other = match self.asked.paths() {
-            [path] if Kept::is_at(path) => Some(Kept::open(&path.display().to_string())?),
+        let other = match self.asked.sources() {
+            [Source::Path(path)] if Kept::is_at(path) => Some(Kept::open(&path.display().to_string())?),
             _ => None,
         };
         if self.threshold.is_empty() {
@@ -62,15 +77,15 @@ impl Count {
             return Err(twinset_io::Error::Usage(reason.to_owned()).into());
         }
         self.asked.check_written(&self.path, &[], &self.output)?;
-        if let (Some(_), [path]) = (&other, self.asked.paths()) {
-            self.asked.check_written(&path.display().to_string(), &[], &self.output)?;
+        if let (Some(_), [other]) = (&other, self.asked.sources()) {
+            self.asked.check_written(&other.name(), &[], &self.output)?;
         }
         let (output, format) = self.output.open()?;
         let mut table = Table::create(output, format, [("threshold", Kind::Text), ("pairs", Kind::Whole)])?;
         let thresholds = self.threshold.clone();
         let (counts, note) = match two(index, other)? {
-            Two::Labels(index, other) => self.count_labels(index, other, &session)?,
-            Two::Synopses(index, other) => self.count_synopses(&index, other.as_deref(), &session)?,
+            Two::Labels(index, other) => self.count_labels(index, other, session)?,
+            Two::Synopses(index, other) => self.count_synopses(&index, other.as_deref(), session)?,
         };
         session.clear_bar();
         for (threshold, pairs) in thresholds.iter().zip(counts) {
@@ -80,7 +95,9 @@ impl Count {
         session.summarize(&[note]);
         Ok(())
     }
+}
 
+impl Count {
     /// The threshold that lets most pairs pass: among these are those of all others.
     fn laxest(&self) -> anyhow::Result<Threshold> {
         let measure = self.estimate.measure;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use twinset::TokenOptions;
 use twinset::estimate::{LshOptions, SYNOPSIS_SIZE, Synopsis};
 use twinset::support::name_parser;
@@ -11,15 +12,18 @@ use twinset_index::{Content, Kind, Settings};
 use twinset_io::Error;
 use twinset_io::read::{RdfOptions, read_stop_words};
 
-use crate::session::SessionOptions;
+use crate::job::Job;
+use crate::session::{Session, SessionOptions};
 
 /// Makes an empty index
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Create {
+pub struct Create {
     /// A folder; for lsh also the address of a database
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
     /// What kind of index
     ///
     /// lsh: a query finds each near duplicate with a probability that it chooses, and compares exactly; it knows jaccard.
@@ -27,6 +31,7 @@ pub(crate) struct Create {
     #[arg(long, value_name = "KIND", value_parser = name_parser::<Kind>(), default_value_t = Kind::Lsh)]
     kind: Kind,
     #[command(flatten)]
+    #[serde(flatten)]
     labels: LshOptions,
     /// How many values a synopsis has (default: 128); records with no more tokens are compared exactly
     #[arg(long, value_name = "K", help_heading = "Method")]
@@ -35,10 +40,13 @@ pub(crate) struct Create {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
+    #[serde(flatten)]
     tokens: TokenOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     rdf: RdfOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
@@ -51,10 +59,28 @@ const EXAMPLES: &str = "Examples:
 
 The first `add` settles what is not given here: whether records are texts or RDF resources, and how these are described.";
 
-impl Create {
-    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+impl Default for Create {
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            kind: Kind::Lsh,
+            labels: LshOptions::default(),
+            size: None,
+            seed: 0,
+            tokens: TokenOptions::default(),
+            rdf: RdfOptions::default(),
+            session: SessionOptions::default(),
+        }
+    }
+}
+
+impl Job for Create {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
         read_stop_words(&mut self.tokens)?;
-        let session = self.session.begin();
         // What is wrong with them is noticed now.
         twinset::tokenize::TokenHasher::new(&self.tokens, self.seed)?;
         let refused = |reason: &str| Err(Error::Usage(reason.to_owned()).into());

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::{Condition, Interval, Intervals, lowest_estimate};
 use twinset::support::name_parser;
 use twinset::{Measure, Threshold};
 use twinset_index::kmv::{CandidateStrategy, MissRate, Query, miss_rate};
-use twinset_io::Error;
 use twinset_io::write::{Kind, Value};
+use twinset_io::{Error, one_or_more};
 
 /// Options of queries, joins and counts by synopses.
-#[derive(clap::Args)]
-pub(super) struct EstimateArgs {
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct EstimateArgs {
     /// How the likeness of two records is measured: any measure but edit
     ///
     /// containment is |query ∩ record| / |query|, in joins |left ∩ right| / |left|.
@@ -31,12 +33,13 @@ pub(super) struct EstimateArgs {
     pub(super) min_overlap: u32,
     /// Check what was found against the originals: what was added; for a join of two indexes, once for each
     #[arg(long, value_name = "INPUT", help_heading = "Synopses")]
+    #[serde(deserialize_with = "one_or_more")]
     pub(super) originals: Vec<PathBuf>,
     /// The field of --originals with the ids, where --id names a record
-    #[arg(long, value_name = "FIELD", requires = "originals", help_heading = "Synopses")]
+    #[arg(long, value_name = "FIELD", help_heading = "Synopses")]
     pub(super) originals_id: Option<String>,
     /// Miss at most 1 - R of the pairs on the threshold, by looking for lower estimates (jaccard, dice); needs --originals
-    #[arg(long, value_name = "R", requires = "originals", help_heading = "Synopses")]
+    #[arg(long, value_name = "R", help_heading = "Synopses")]
     pub(super) recall: Option<f64>,
 }
 
@@ -59,7 +62,9 @@ impl EstimateArgs {
             && self.algorithm.is_none()
             && self.size.is_none()
             && self.min_overlap == 0
-            && self.originals.is_empty();
+            && self.originals.is_empty()
+            && self.originals_id.is_none()
+            && self.recall.is_none();
         if is_absent {
             return Ok(());
         }
@@ -80,6 +85,9 @@ impl EstimateArgs {
 
     /// What is looked for in synopses of so many values: the same, or lower estimates if little is to be missed.
     pub(super) fn query(&self, threshold: Threshold, values: u32) -> anyhow::Result<Query> {
+        if self.originals.is_empty() && (self.originals_id.is_some() || self.recall.is_some()) {
+            return Err(Error::Usage("--originals-id and --recall need --originals".to_owned()).into());
+        }
         let size = self.size.unwrap_or(values);
         twinset::estimate::Synopsis::check_size(size)?;
         if size > values {

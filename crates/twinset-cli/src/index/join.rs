@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::{Comparison, Intervals};
 use twinset::{Run, Threshold};
 use twinset_index::kmv::{self, KmvIndex, Snapshot};
@@ -15,10 +16,12 @@ use super::kept::Kept;
 use super::originals::Originals;
 use super::query::files;
 use super::{Promise, check_written};
+use crate::job::{Job, own_settings};
 use crate::session::{Session, SessionOptions, count};
 
 /// Finds all near duplicates within an index, or between two
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Examples:
   twinset index join news --threshold 0.8
   twinset index join news archive --threshold 0.9 --output pairs.csv
@@ -26,47 +29,64 @@ use crate::session::{Session, SessionOptions, count};
     twinset index join columns --threshold 0.8 --min-overlap 20
 
 Columns are left,right,similarity, in the order in which the left records came; by synopses also low,high, a 95% interval.")]
-pub(crate) struct Join {
+pub struct Join {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
     /// Another index, for pairs between the two
     #[arg(value_name = "OTHER")]
-    other: Option<String>,
+    #[serde(skip)]
+    pub other: Option<String>,
     /// Pairs at or above T: a decimal or a fraction in (0, 1]; a whole number for overlap and hamming
-    #[arg(long, short, value_name = "T")]
-    threshold: Threshold,
+    #[arg(long, short, value_name = "T", required = true)]
+    threshold: Option<Threshold>,
     #[command(flatten)]
+    #[serde(flatten)]
     promise: Promise,
     #[command(flatten)]
+    #[serde(flatten)]
     estimate: EstimateArgs,
     /// How --originals are read.
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     read: ReadOptions,
+    /// Where the results go.
     #[command(flatten)]
-    output: OutputOptions,
+    #[serde(flatten)]
+    pub output: OutputOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
-impl Join {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
-        let session = self.session.begin();
+impl Job for Join {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(self, session: &Session) -> anyhow::Result<()> {
         let index = Kept::open(&self.path)?;
         let other = self.other.as_deref().map(Kept::open).transpose()?;
         let originals = files(&self.estimate.originals, &self.read);
         for path in [Some(&self.path), self.other.as_ref()].into_iter().flatten() {
-            check_written(path, &originals, self.output.output.as_deref(), self.read.rejects.as_deref())?;
+            check_written(path, &originals, self.output.output.path(), self.read.rejects.as_deref())?;
         }
         match two(index, other)? {
-            Two::Labels(index, other) => self.run_labels(index, other, &session),
-            Two::Synopses(index, other) => self.run_synopses(&index, other.as_deref(), &session),
+            Two::Labels(index, other) => self.run_labels(index, other, session),
+            Two::Synopses(index, other) => self.run_synopses(&index, other.as_deref(), session),
         }
+    }
+}
+
+impl Join {
+    fn threshold(&self) -> anyhow::Result<Threshold> {
+        Ok(self.threshold.ok_or(twinset::Error::NoThreshold)?)
     }
 
     fn run_labels(self, mut index: LshIndex, mut other: Option<LshIndex>, session: &Session) -> anyhow::Result<()> {
         self.estimate.check_absent()?;
-        let query = lsh::Query { threshold: self.threshold, probability: self.promise.of_labels() };
+        let query = lsh::Query { threshold: self.threshold()?, probability: self.promise.of_labels() };
         other.as_ref().unwrap_or(&index).check(&query)?;
         let (output, format) = self.output.open()?;
         let columns = [("left", Kind::Text), ("right", Kind::Text), ("similarity", Kind::Real)];
@@ -87,7 +107,7 @@ impl Join {
 
     fn run_synopses(self, index: &KmvIndex, other: Option<&KmvIndex>, session: &Session) -> anyhow::Result<()> {
         self.promise.check_absent()?;
-        let query = self.estimate.query(self.threshold, values_of(index, other))?;
+        let query = self.estimate.query(self.threshold()?, values_of(index, other))?;
         let (output, format) = self.output.open()?;
         let columns = [("left", Kind::Text), ("right", Kind::Text)].into_iter().chain(self.estimate.columns());
         let mut table = Table::create(output, format, columns)?;
@@ -114,7 +134,7 @@ impl Join {
             })?;
             let originals = self.originals((index, other), snapshots, ids, &session.run)?;
             let of_right = originals.1.as_ref().unwrap_or(&originals.0);
-            let condition = self.estimate.condition(self.threshold)?;
+            let condition = self.estimate.condition(self.threshold()?)?;
             each_pair_of_synopses(snapshots, &self.estimate, &query, &session.run, |left, right, _| {
                 session.run.check()?;
                 let comparison = originals.0.get(left)?.compare(of_right.get(right)?);

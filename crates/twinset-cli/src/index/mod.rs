@@ -10,17 +10,28 @@ mod originals;
 mod query;
 mod upkeep;
 
+pub use change::{Add, Remove};
+pub use count::Count;
+pub use create::Create;
+pub use join::Join;
+pub use query::Query;
+pub use upkeep::{Check, Stats};
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::{Args, Subcommand};
-use serde::Deserialize;
-use twinset::TokenOptions;
+use serde::{Deserialize, Serialize};
 use twinset::tokenize::TokenHasher;
+use twinset::{Cancel, TokenOptions};
 use twinset_index::{Content, Settings};
 use twinset_io::read::{Difference, Inputs, RdfOptions};
 use twinset_io::write::check_outputs;
-use twinset_io::{Error, Host, ReadOptions, are_rdf, guarded, tokens_for};
+use twinset_io::{Error, ReadOptions, are_rdf, guarded, tokens_for};
+
+use crate::Failure;
+use crate::job::{self, Job, run_in_terminal};
+use crate::session::Listener;
 
 /// Keeps records in an index, and finds near duplicates in it at any threshold
 #[derive(Args)]
@@ -57,10 +68,7 @@ enum Command {
 
 impl Index {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        // A damaged file can make the code that reads it panic. That is told like any other error.
-        if Host::current().is_some() {
-            return guarded(|| self.run_command()).unwrap_or_else(|| Err(damaged("it panicked")));
-        }
+        // A damaged file can make the code that reads it panic. That is reported like any other error.
         static SAID: Mutex<String> = Mutex::new(String::new());
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(|panic| {
@@ -80,17 +88,24 @@ impl Index {
 
     fn run_command(self) -> anyhow::Result<()> {
         match self.command {
-            Command::Create(create) => create.run(),
-            Command::Add(add) => add.run(),
-            Command::Remove(remove) => remove.run(),
-            Command::Query(query) => query.run(),
-            Command::Join(join) => join.run(),
-            Command::Count(count) => count.run(),
-            Command::Stats(stats) => stats.run(),
-            Command::Check(check) => check.run(),
-            Command::Export(export) => export.run(),
+            Command::Create(create) => run_in_terminal(create),
+            Command::Add(add) => run_in_terminal(add),
+            Command::Remove(remove) => run_in_terminal(remove),
+            Command::Query(query) => run_in_terminal(query),
+            Command::Join(join) => run_in_terminal(join),
+            Command::Count(count) => run_in_terminal(count),
+            Command::Stats(stats) => run_in_terminal(stats),
+            Command::Check(check) => run_in_terminal(check),
+            Command::Export(export) => run_in_terminal(export),
         }
     }
+}
+
+/// Runs a job on an index in a program, as [`run_in_program`](job::run_in_program) does. That it panics is reported like any other
+/// error.
+pub fn run_index_in_program(job: impl Job, cancel: Cancel, listener: Listener) -> Result<(), Failure> {
+    let panicked = || Err(Failure::new(&damaged("it panicked")));
+    guarded(|| job::run_in_program(job, cancel, listener)).unwrap_or_else(panicked)
 }
 
 fn damaged(said: &str) -> anyhow::Error {
@@ -101,8 +116,9 @@ fn damaged(said: &str) -> anyhow::Error {
 }
 
 /// How surely near duplicates are found.
-#[derive(Args)]
-struct Promise {
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Promise {
     /// With which probability each near duplicate is to be found, by labels (default: 0.9)
     #[arg(long, value_name = "P")]
     probability: Option<f64>,
@@ -131,7 +147,6 @@ fn check_written(
     output: Option<&Path>,
     rejects: Option<&Path>,
 ) -> twinset_io::Result<()> {
-    let output = output.filter(|output| output.as_os_str() != "-");
     let home = Path::new(path);
     let inputs: Vec<PathBuf> = inputs.iter().cloned().chain([home.to_owned()]).collect();
     let place =

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use twinset::estimate::{Comparison, Intervals, Synopsis, SynopsisBuilder};
 use twinset::{Run, Threshold, TokenOptions};
 use twinset_index::kmv::{Hit, KmvIndex, Snapshot};
@@ -10,7 +11,7 @@ use twinset_index::lsh::{self, LshIndex};
 use twinset_index::{Content, Settings, kmv};
 use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::write::{Kind, Table, Value};
-use twinset_io::{Error, OutputOptions, Prepared, ReadOptions, for_each_record};
+use twinset_io::{Error, OutputOptions, Prepared, ReadOptions, Source, for_each_record, one_or_more};
 #[cfg(feature = "profile")]
 use {std::path::Path, twinset::Measure, twinset::estimate::Interval, twinset_profile::SavedProfile};
 
@@ -18,10 +19,12 @@ use super::estimate::EstimateArgs;
 use super::kept::Kept;
 use super::originals::{Originals, whole};
 use super::{Promise, Reading, check_written};
+use crate::job::{Job, own_settings};
 use crate::session::{Session, SessionOptions, count};
 
 /// Finds the records of an index that are near duplicates of others
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Examples:
   twinset index query news --threshold 0.8 today.jsonl --output found.csv
   twinset index query news --threshold 0.9 --probability 0.98 --id a17
@@ -36,45 +39,71 @@ use crate::session::{Session, SessionOptions, count};
 
 Columns are query,id,similarity, most similar first for each record of INPUT; by synopses also low,high, a 95% interval.
 Without INPUT, --id is a record of the index.")]
-pub(crate) struct Query {
+pub struct Query {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
+    /// What near duplicates are sought of.
     #[command(flatten)]
-    asked: Asked,
+    #[serde(flatten)]
+    pub asked: Asked,
     /// Records at or above T are found: a decimal or a fraction in (0, 1]; a whole number for overlap and hamming
-    #[arg(long, short, value_name = "T")]
-    threshold: Threshold,
+    #[arg(long, short, value_name = "T", required = true)]
+    threshold: Option<Threshold>,
     #[command(flatten)]
+    #[serde(flatten)]
     promise: Promise,
     #[command(flatten)]
+    #[serde(flatten)]
     estimate: EstimateArgs,
     /// A column of a file, or a path of an XML document: FILE:COLUMN. Finds columns of a saved profile that resemble it, or, with
     /// --measure containment, those that contain it
-    #[arg(long, value_name = "FILE:COLUMN", conflicts_with_all = ["input", "like", "id", "originals"], help_heading = "Synopses")]
+    #[arg(long, value_name = "FILE:COLUMN", help_heading = "Synopses")]
     like_column: Option<String>,
     /// Add this field, as it was kept with `add --field`; repeat it for several (synopses only)
     #[arg(long, value_name = "FIELD", help_heading = "Synopses")]
+    #[serde(deserialize_with = "one_or_more")]
     show: Vec<String>,
+    /// Where the results go.
     #[command(flatten)]
-    output: OutputOptions,
+    #[serde(flatten)]
+    pub output: OutputOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
 /// What near duplicates are sought of: the records of files, one of the index, or a text.
-#[derive(clap::Args)]
-pub(super) struct Asked {
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Asked {
     /// Files, folders, quoted globs, or - for standard input
     #[arg(value_name = "INPUT")]
-    input: Vec<PathBuf>,
+    #[serde(skip)]
+    pub input: Vec<Source>,
     /// A text
-    #[arg(long, value_name = "TEXT", conflicts_with = "input")]
-    like: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub like: Option<String>,
     #[command(flatten)]
-    pub(super) read: ReadOptions,
+    #[serde(flatten, deserialize_with = "own_settings")]
+    pub read: ReadOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     tokens: TokenOptions,
+}
+
+/// A record that near duplicates are sought of.
+pub(super) struct QueryRecord {
+    name: String,
+    /// Its row, where it is one of a table.
+    row: u64,
+}
+
+impl QueryRecord {
+    fn value(&self) -> Value<'_> {
+        Value::Row(self.row, &self.name)
+    }
 }
 
 /// Records that are read at a time.
@@ -94,7 +123,7 @@ impl Asked {
         output: &OutputOptions,
     ) -> anyhow::Result<()> {
         let inputs = files(&self.input, &self.read).into_iter().chain(files(originals, &self.read));
-        Ok(check_written(path, &inputs.collect::<Vec<_>>(), output.output.as_deref(), self.read.rejects.as_deref())?)
+        Ok(check_written(path, &inputs.collect::<Vec<_>>(), output.output.path(), self.read.rejects.as_deref())?)
     }
 
     /// Whether a record of the index or a text was named.
@@ -102,8 +131,13 @@ impl Asked {
         self.like.is_some() || self.read.id.is_some()
     }
 
-    /// The files, if there are any.
-    pub(super) fn paths(&self) -> &[PathBuf] {
+    /// The kind of a column that tells the records which near duplicates are sought of.
+    fn kind(&self) -> Kind {
+        if matches!(self.input.as_slice(), [Source::Table(..)]) { Kind::Row } else { Kind::Name }
+    }
+
+    /// The files and tables, if there are any.
+    pub(super) fn sources(&self) -> &[Source] {
         &self.input
     }
 
@@ -121,16 +155,23 @@ impl Asked {
         run: &Run,
         make: impl Fn(Vec<u64>) -> P + Sync,
         find: impl FnOnce(&str) -> anyhow::Result<Option<P>>,
-        mut visit: impl FnMut(String, P) -> anyhow::Result<()> + Send,
+        mut visit: impl FnMut(QueryRecord, P) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<u64> {
         read_stop_words(&mut self.tokens)?;
         let inputs = (!self.input.is_empty()).then(|| Inputs::find(&self.input, self.read.format)).transpose()?;
         let Reading { read, hasher, .. } = Reading::new(settings, name, inputs.as_ref(), &self.read, &self.tokens)?;
         match (inputs, &self.like, &self.read.id) {
+            (Some(_), Some(_), _) => {
+                Err(Error::Usage("near duplicates of records or of a text? Leave out the input, or --like".to_owned())
+                    .into())
+            }
             (Some(inputs), _, _) => {
                 let prepare = |text: &str| Ok(make(hasher.hashes(text)?));
                 let take = |records: Vec<Prepared<P>>| {
-                    records.into_iter().try_for_each(|record| visit(record.name(), record.content))
+                    records.into_iter().try_for_each(|record| {
+                        let asked = QueryRecord { name: record.name(), row: record.number - 1 };
+                        visit(asked, record.content)
+                    })
                 };
                 for_each_record(&inputs, &read, &[], run, prepare, BATCH, take)
             }
@@ -140,12 +181,12 @@ impl Asked {
                 Err(Error::Usage(format!("{name}: {reason}")).into())
             }
             (None, Some(text), None) => {
-                visit("-".to_owned(), make(hasher.hashes(text)?))?;
+                visit(QueryRecord { name: "-".to_owned(), row: 0 }, make(hasher.hashes(text)?))?;
                 Ok(0)
             }
             (None, None, Some(id)) => {
                 let found = find(id)?.ok_or_else(|| Error::Usage(format!("there is no record `{id}` in {name}")))?;
-                visit(id.clone(), found)?;
+                visit(QueryRecord { name: id.clone(), row: 0 }, found)?;
                 Ok(0)
             }
             _ => {
@@ -162,7 +203,7 @@ impl Asked {
         index: &mut LshIndex,
         query: &lsh::Query,
         run: &Run,
-        mut visit: impl FnMut(&str, Vec<lsh::Hit>) -> anyhow::Result<()> + Send,
+        mut visit: impl FnMut(&QueryRecord, Vec<lsh::Hit>) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<u64> {
         let (settings, name) = (index.settings().clone(), index.name().to_owned());
         let own = match (&self.read.id, self.input.is_empty()) {
@@ -175,10 +216,10 @@ impl Asked {
             run,
             |hashes| hashes,
             |_| Ok(hashes),
-            |name, hashes| {
+            |record, hashes| {
                 let mut hits = index.query(&hashes, query)?;
                 hits.retain(|hit| Some(hit.number) != number);
-                visit(&name, hits)
+                visit(&record, hits)
             },
         )
     }
@@ -189,7 +230,7 @@ impl Asked {
         (index, snapshot): (&KmvIndex, &Snapshot),
         query: &kmv::Query,
         run: &Run,
-        mut visit: impl FnMut(String, Answer) -> anyhow::Result<()> + Send,
+        mut visit: impl FnMut(QueryRecord, Answer) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<u64> {
         let settings = index.settings();
         let ask = |hashes: Vec<u64>| -> anyhow::Result<Answer> {
@@ -208,12 +249,12 @@ impl Asked {
             hits.retain(|hit| hit.number != record.number);
             Ok(Some(Ok(Answer { again: None, hits, hashes: None })))
         };
-        self.for_each((settings, index.name()), run, ask, find, |name, answer| {
+        self.for_each((settings, index.name()), run, ask, find, |record, answer| {
             let mut answer = answer?;
             if let Some(mut synopsis) = answer.again.take() {
                 answer.hits = snapshot.query(synopsis.synopsis(), query)?;
             }
-            visit(name, answer)
+            visit(record, answer)
         })
     }
 }
@@ -230,18 +271,30 @@ pub(super) struct Answer {
     hashes: Option<Vec<u64>>,
 }
 
-/// The files that paths stand for. What is no file is told of later.
-pub(super) fn files(paths: &[PathBuf], read: &ReadOptions) -> Vec<PathBuf> {
-    Inputs::find(paths, read.format).map(|inputs| inputs.paths().cloned().collect()).unwrap_or_default()
+/// The files that sources stand for. What is no file is reported later.
+pub(super) fn files<S>(sources: &[S], read: &ReadOptions) -> Vec<PathBuf>
+where
+    for<'a> Source: From<&'a S>,
+{
+    Inputs::find(sources, read.format).map(|inputs| inputs.paths().cloned().collect()).unwrap_or_default()
+}
+
+impl Job for Query {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(self, session: &Session) -> anyhow::Result<()> {
+        match Kept::open(&self.path)? {
+            Kept::Labels(index) => self.run_labels(index, session),
+            Kept::Synopses(index) => self.run_synopses(&index, session),
+        }
+    }
 }
 
 impl Query {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
-        let session = self.session.begin();
-        match Kept::open(&self.path)? {
-            Kept::Labels(index) => self.run_labels(index, &session),
-            Kept::Synopses(index) => self.run_synopses(&index, &session),
-        }
+    fn threshold(&self) -> anyhow::Result<Threshold> {
+        Ok(self.threshold.ok_or(twinset::Error::NoThreshold)?)
     }
 
     #[cfg(not(feature = "profile"))]
@@ -259,11 +312,15 @@ impl Query {
             );
             return Err(Error::Usage(reason).into());
         };
+        if self.asked.is_something() || self.estimate.is_checked() {
+            let reason = "--like-column needs no other input; leave out the input, --like, --id and --originals";
+            return Err(Error::Usage(reason.to_owned()).into());
+        }
         if !self.show.is_empty() {
             return Err(Error::Usage("--show is for records that were added with fields".to_owned()).into());
         }
-        check_written(&self.path, &[file.to_owned()], self.output.output.as_deref(), None)?;
-        let query = self.estimate.query(self.threshold, size)?;
+        check_written(&self.path, &[file.to_owned()], self.output.output.path(), None)?;
+        let query = self.estimate.query(self.threshold()?, size)?;
         let saved = SavedProfile::open(Path::new(&self.path))?;
         let found = session.run.install(|| saved.like(file, column, &query, &session.run))??;
         let (output, format) = self.output.open()?;
@@ -297,19 +354,19 @@ impl Query {
                 Error::Usage("--show is for indexes of synopses; one of labels keeps no fields".to_owned()).into()
             );
         }
-        let query = lsh::Query { threshold: self.threshold, probability: self.promise.of_labels() };
+        let query = lsh::Query { threshold: self.threshold()?, probability: self.promise.of_labels() };
         index.check(&query)?;
         self.asked.check_written(&self.path, &[], &self.output)?;
         let rejects = self.asked.read.rejects.clone();
         let (output, format) = self.output.open()?;
-        let columns = [("query", Kind::Text), ("id", Kind::Text), ("similarity", Kind::Real)];
+        let columns = [("query", self.asked.kind()), ("id", Kind::Text), ("similarity", Kind::Real)];
         let mut table = Table::create(output, format, columns)?;
         let (mut queries, mut found) = (0, 0);
-        let rejected = self.asked.for_each_of_labels(&mut index, &query, &session.run, |name, hits| {
+        let rejected = self.asked.for_each_of_labels(&mut index, &query, &session.run, |record, hits| {
             queries += 1;
             found += hits.len() as u64;
             for hit in hits {
-                table.row(&[Value::Text(name), Value::Text(&hit.id), Value::Real(hit.similarity)])?;
+                table.row(&[record.value(), Value::Text(&hit.id), Value::Real(hit.similarity)])?;
             }
             Ok(())
         })?;
@@ -335,50 +392,53 @@ impl Query {
         {
             return Err(Error::Usage(format!("--show {name}: there is a column of this name already")).into());
         }
-        let query = self.estimate.query(self.threshold, index.settings().size())?;
+        let threshold = self.threshold()?;
+        let query = self.estimate.query(threshold, index.settings().size())?;
         let snapshot = index.snapshot()?;
         self.asked.check_written(&self.path, &self.estimate.originals, &self.output)?;
+        let kind = self.asked.kind();
         let read = self.asked.read_originals(self.estimate.originals_id.as_ref());
         let rejects = self.asked.read.rejects.clone();
         let (output, format) = self.output.open()?;
-        let columns = [("query", Kind::Text), ("id", Kind::Text)].into_iter().chain(self.estimate.columns());
+        let columns = [("query", kind), ("id", Kind::Text)].into_iter().chain(self.estimate.columns());
         let columns = columns.map(|(name, kind)| (name.to_owned(), kind));
         let shown = self.show.iter().map(|field| (field.clone(), Kind::Text));
         let mut table = Table::create(output, format, columns.chain(shown))?;
         let mut intervals = Intervals::new(self.estimate.measure);
-        let mut row = |name: &str, hit: &Hit, comparison: &Comparison| -> anyhow::Result<()> {
+        let mut row = |record: &QueryRecord, hit: &Hit, comparison: &Comparison| -> anyhow::Result<()> {
             let (id, extra) = snapshot.stored(hit)?;
             let fields: Vec<String> = self.show.iter().map(|field| in_words(extra.get(field))).collect();
-            let mut cells = vec![Value::Text(name), Value::Text(&id)];
+            let mut cells = vec![record.value(), Value::Text(&id)];
             cells.extend(self.estimate.cells(comparison, &mut intervals));
             cells.extend(fields.iter().map(|field| Value::Text(field)));
             Ok(table.row(&cells)?)
         };
         let (mut queries, mut found, mut waiting) = (0, 0, Vec::new());
-        let rejected = self.asked.for_each_of_synopses((index, &snapshot), &query, &session.run, |name, answer| {
-            queries += 1;
-            if self.estimate.is_checked() {
-                waiting.push((name, answer));
-                return Ok(());
-            }
-            found += answer.hits.len() as u64;
-            answer.hits.iter().try_for_each(|hit| row(&name, hit, &hit.comparison))
-        })?;
+        let rejected =
+            self.asked.for_each_of_synopses((index, &snapshot), &query, &session.run, |record, answer| {
+                queries += 1;
+                if self.estimate.is_checked() {
+                    waiting.push((record, answer));
+                    return Ok(());
+                }
+                found += answer.hits.len() as u64;
+                answer.hits.iter().try_for_each(|hit| row(&record, hit, &hit.comparison))
+            })?;
         if self.estimate.is_checked() {
             let mut wanted = HashSet::new();
-            for (name, answer) in &waiting {
-                wanted.extend(answer.hashes.is_none().then(|| name.clone()));
+            for (record, answer) in &waiting {
+                wanted.extend(answer.hashes.is_none().then(|| record.name.clone()));
                 for hit in &answer.hits {
                     wanted.insert(snapshot.stored(hit)?.0);
                 }
             }
             let from = (self.estimate.originals.as_slice(), &read);
             let originals = Originals::read(from, (index, &snapshot), &wanted, &session.run)?;
-            let condition = self.estimate.condition(self.threshold)?;
-            for (name, answer) in waiting {
+            let condition = self.estimate.condition(threshold)?;
+            for (record, answer) in waiting {
                 let own = match &answer.hashes {
                     Some(hashes) => whole(hashes),
-                    None => originals.get(&name)?,
+                    None => originals.get(&record.name)?,
                 };
                 let mut checked = Vec::new();
                 for hit in answer.hits {
@@ -388,7 +448,7 @@ impl Query {
                 let measure = condition.measure();
                 checked.sort_by(|(_, a), (_, b)| measure.order(a.value(measure), b.value(measure)));
                 found += checked.len() as u64;
-                checked.iter().try_for_each(|(hit, comparison)| row(&name, hit, comparison))?;
+                checked.iter().try_for_each(|(hit, comparison)| row(&record, hit, comparison))?;
             }
         }
         session.clear_bar();

@@ -2,30 +2,41 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use anyhow::bail;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use twinset_io::Output;
+use twinset_io::Destination;
 
 use super::check_written;
 use super::kept::Kept;
-use crate::session::{SessionOptions, count, print};
+use crate::job::Job;
+use crate::session::{Session, SessionOptions, count, write_text};
 
 /// Says what is in an index, as JSON
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Example:\n  twinset index stats news")]
-pub(crate) struct Stats {
+pub struct Stats {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
+    /// Where the answer goes.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub output: Destination,
 }
 
-impl Stats {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
-        let session = self.session.begin();
+impl Job for Stats {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(self, session: &Session) -> anyhow::Result<()> {
         let share = |part: u64, of: u64| if of > 0 { part as f64 / of as f64 } else { 0.0 };
         let mut index = Kept::open(&self.path)?;
         let told = match &mut index {
@@ -58,7 +69,7 @@ impl Stats {
             }
         };
         session.clear_bar();
-        print(&format!("{}\n", serde_json::to_string_pretty(&told)?))?;
+        write_text(self.output.open()?, &format!("{}\n", serde_json::to_string_pretty(&told)?))?;
         let records = count(index.len()?, "record");
         session.summarize(&[format!("{}: {records}", index.name())]);
         Ok(())
@@ -66,19 +77,29 @@ impl Stats {
 }
 
 /// Reads all of an index, and says whether anything is damaged
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Example:\n  twinset index check news\n\nExit code 1 if anything is damaged.")]
-pub(crate) struct Check {
+pub struct Check {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
+    /// Where the answer goes.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub output: Destination,
 }
 
-impl Check {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
-        let session = self.session.begin();
+impl Job for Check {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(self, session: &Session) -> anyhow::Result<()> {
         let mut index = Kept::open(&self.path)?;
         let damages = match &mut index {
             Kept::Labels(index) => index.damages()?,
@@ -92,7 +113,7 @@ impl Check {
         }
         let mut text = String::new();
         damages.iter().for_each(|damage| writeln!(text, "{damage}").expect("a string takes everything"));
-        print(&text)?;
+        write_text(self.output.open()?, &text)?;
         bail!(
             "{}: it is damaged; restore it from a copy, or export what can be read, create it anew and add the records again",
             index.name()
@@ -101,30 +122,36 @@ impl Check {
 }
 
 /// Writes all records of an index as jsonl: their ids, and the hashes of their tokens, or the values of their synopses
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = "Examples:
   twinset index export news --output news.jsonl.zst
   twinset join news.jsonl.zst --text tokens --tokens items --threshold 0.8
 
 The second finds the pairs of an index of labels exactly, without the texts. Of synopses, tokens are their values.")]
-pub(crate) struct Export {
+pub(super) struct Export {
     /// The index
     #[arg(value_name = "PATH")]
-    path: String,
+    #[serde(skip)]
+    pub path: String,
     /// Write to FILE instead of standard output; it appears only when complete (.gz and .zst are compressed)
     #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(default_value = "-", hide_default_value = true)]
+    output: Destination,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
-impl Export {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
-        let session = self.session.begin();
+impl Job for Export {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(self, session: &Session) -> anyhow::Result<()> {
         let index = Kept::open(&self.path)?;
-        check_written(&self.path, &[], self.output.as_deref(), None)?;
-        let path = self.output.as_deref().filter(|path| path.as_os_str() != "-");
-        let mut output = path.map_or_else(|| Ok(Output::standard()), Output::create)?;
+        check_written(&self.path, &[], self.output.path(), None)?;
+        let mut output = self.output.open()?;
         let mut records = 0;
         let mut write = |line: serde_json::Value| -> anyhow::Result<()> {
             session.run.check()?;

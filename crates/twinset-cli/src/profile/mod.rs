@@ -2,23 +2,27 @@
 
 mod report;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use twinset_io::write::{Kind, Table, Value, check_outputs};
 use twinset_io::{Output, OutputFormat, OutputOptions};
 use twinset_profile::{Export, Feature, Profile as Found, ProfileOptions, RelationKind, SavedProfile, profile};
 
-use crate::session::{SessionOptions, count};
+use crate::job::{Job, own_settings};
+use crate::session::{Session, SessionOptions, count, write_text};
 
 /// Finds similar columns, contained columns and foreign keys in tables, databases and XML documents
-#[derive(clap::Args)]
+#[derive(Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Profile {
+pub struct Profile {
     /// A folder of csv, tsv, parquet or xml files, one such file, a SQLite file, postgres://… or mysql://…; several are compared with each other
     #[arg(value_name = "SOURCE", required = true)]
-    sources: Vec<String>,
+    #[serde(skip)]
+    pub sources: Vec<String>,
     #[command(flatten)]
+    #[serde(flatten, deserialize_with = "own_settings")]
     options: ProfileOptions,
     /// Write a page with a diagram, every relation with what speaks for it, and every column
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
@@ -27,17 +31,20 @@ pub(crate) struct Profile {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     features: Option<PathBuf>,
     /// Write an export of the profile instead of the relations
-    #[arg(long, value_name = "WHAT", value_parser = twinset::support::name_parser::<Export>(), help_heading = "Output", conflicts_with = "output_format")]
+    #[arg(long, value_name = "WHAT", value_parser = twinset::support::name_parser::<Export>(), help_heading = "Output")]
     export: Option<Export>,
     /// Keep the synopses in the folder PATH, an index; the next run with it profiles only tables whose contents have changed
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     save: Option<PathBuf>,
     /// Write only relations that appeared, vanished or got worse since PATH was saved
-    #[arg(long, value_name = "PATH", help_heading = "Output", conflicts_with = "export")]
+    #[arg(long, value_name = "PATH", help_heading = "Output")]
     since: Option<PathBuf>,
+    /// Where the results go.
     #[command(flatten)]
-    output: OutputOptions,
+    #[serde(flatten)]
+    pub output: OutputOptions,
     #[command(flatten)]
+    #[serde(flatten)]
     session: SessionOptions,
 }
 
@@ -57,24 +64,24 @@ Columns are kind,left,right,score,similarity,containment,coverage,evidence,low,h
 refers to right. Values are compared after numbers, dates and booleans were written alike; missing, empty and blank cells are no values.
 Connections are encrypted as ?sslmode= says (disable, prefer, require, verify-full), with ?sslrootcert=FILE.";
 
-impl Profile {
-    pub(crate) fn run(mut self) -> anyhow::Result<()> {
+impl Job for Profile {
+    fn session(&mut self) -> &mut SessionOptions {
+        &mut self.session
+    }
+
+    fn run(mut self, session: &Session) -> anyhow::Result<()> {
         twinset_io::read::read_stop_words(&mut self.options.tokens)?;
-        let session = self.session.begin();
+        if self.export.is_some() && (self.since.is_some() || self.output.output_format.is_some()) {
+            let reason = "--export writes all relations in a format of its own; leave out --since and --output-format";
+            return Err(twinset_io::Error::Usage(reason.to_owned()).into());
+        }
         self.check_written()?;
         let mut saved =
             self.save.as_deref().map(|path| SavedProfile::open_or_create(path, &self.options)).transpose()?;
         let before = self.since.as_deref().map(SavedProfile::open).transpose()?;
         let (output, format) = match self.export {
             None => self.output.open()?,
-            Some(_) => (
-                self.output
-                    .output
-                    .as_deref()
-                    .filter(|path| path.as_os_str() != "-")
-                    .map_or_else(|| Ok(Output::standard()), Output::create)?,
-                OutputFormat::Csv,
-            ),
+            Some(_) => (self.output.output.open()?, OutputFormat::Csv),
         };
         let report = self.report.as_deref().map(Output::create).transpose()?;
         let features = self
@@ -106,11 +113,13 @@ impl Profile {
         session.summarize(&summary(&found));
         Ok(())
     }
+}
 
+impl Profile {
     /// Refuses outputs that would replace one another, or a source.
     fn check_written(&self) -> anyhow::Result<()> {
-        let output = self.output.output.iter().filter(|path| path.as_os_str() != "-");
-        let outputs: Vec<&Path> = output.chain(&self.report).chain(&self.features).map(PathBuf::as_path).collect();
+        let outputs = [self.output.output.path(), self.report.as_deref(), self.features.as_deref()];
+        let outputs: Vec<&Path> = outputs.into_iter().flatten().collect();
         let sources: Vec<PathBuf> =
             self.sources.iter().filter(|source| !source.contains("://")).map(PathBuf::from).collect();
         check_outputs(None, &outputs, &sources)?;
@@ -133,11 +142,6 @@ impl Profile {
         }
         Ok(())
     }
-}
-
-fn write_text(mut output: Output, text: &str) -> anyhow::Result<()> {
-    output.write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
-    Ok(output.finish()?)
 }
 
 fn write_relations(output: Output, format: OutputFormat, found: &Found) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::compression::Compression;
 use crate::durable::create_folder;
 use crate::read::{Format, InputFile, Inputs, ReadOptions, format_of};
-use crate::{Error, Output, Result};
+use crate::{Destination, Error, Output, Result};
 
 /// One file, standard output, or a folder with a file for each input.
 pub enum Target {
@@ -18,11 +18,10 @@ pub enum Target {
 
 impl Target {
     /// Opens the target for the records of the inputs. What is wrong with it is noticed now rather than after long work.
-    pub fn open_for(path: Option<&Path>, inputs: &Inputs, options: &ReadOptions) -> Result<Self> {
-        let path = path.filter(|path| *path != Path::new("-"));
+    pub fn open_for(destination: &Destination, inputs: &Inputs, options: &ReadOptions) -> Result<Self> {
         let is_one = inputs.files.len() == 1 && !inputs.has_folder;
-        match (path, is_one) {
-            (None, true) => Ok(Self::File(Some(Output::standard()))),
+        match (destination.path(), is_one) {
+            (None, true) => Ok(Self::File(Some(destination.open()?))),
             (None, false) => Err(Error::Usage(
                 "there are several input files: name a folder with --output, where each gets a file of its own"
                     .to_owned(),
@@ -62,8 +61,8 @@ impl Target {
     }
 
     /// A single file that has its name from the beginning, or standard output.
-    pub fn growing(path: Option<&Path>, inputs: &Inputs, options: &ReadOptions) -> Result<Output> {
-        let Some(path) = path.filter(|path| *path != Path::new("-")) else { return Ok(Output::standard()) };
+    pub fn growing(destination: &Destination, inputs: &Inputs, options: &ReadOptions) -> Result<Output> {
+        let Some(path) = destination.path() else { return destination.open() };
         check_format(path, inputs, options)?;
         Output::growing(path)
     }

@@ -223,10 +223,15 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
     let sets = sets.map(|sets| if right.is_some() { sets.split_at(left_held as u32) } else { sets });
     let synopses =
         synopses.map(|synopses| if right.is_some() { synopses.split_at(left_held as u32) } else { synopses });
+    let layout = layout(&blocks, collections);
+    let rows = |ids: Ids, side: usize| match collections.get(side).is_some_and(Inputs::are_table) {
+        true => ids.of_rows(&layout[side][0].left_out),
+        false => ids,
+    };
     let tokenize = passed - read + begin.elapsed().as_secs_f64();
     Ok(Collection {
-        left,
-        right,
+        left: rows(left, 0),
+        right: right.map(|right| rows(right, 1)),
         sets,
         sketches,
         synopses,
@@ -235,7 +240,7 @@ fn load_here(collections: &[Inputs], options: &ReadOptions, keeping: Keeping<'_>
         extra: columns,
         copies,
         lengths: blocks.iter().flat_map(|block| &block.lengths).copied().collect(),
-        layout: layout(&blocks, collections),
+        layout,
         rejected,
         skipped_files: collections.iter().map(|inputs| inputs.skipped).sum(),
         seconds: Seconds { read, tokenize, ..Seconds::default() },

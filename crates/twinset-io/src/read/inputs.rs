@@ -11,8 +11,8 @@ use walkdir::WalkDir;
 use super::fields::Wanted;
 use super::{Format, ReadOptions, parquet};
 use crate::guard::guarded;
-use crate::host::{Host, MemoryTable};
-use crate::{Error, Result};
+use crate::memory::MemoryTable;
+use crate::{Error, Result, Source};
 
 /// The files of one collection, in the order in which they are read.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +32,7 @@ pub(crate) struct InputFile {
     pub(crate) name: PathBuf,
     /// A copy of standard input, if that is what the path stands for and it is read more than once.
     pub(crate) spool: Option<Arc<File>>,
-    /// The table that the path stands for, if it is one in memory.
+    /// The table that is read instead; the path is then what messages call it.
     pub(crate) table: Option<Arc<MemoryTable>>,
 }
 
@@ -40,8 +40,11 @@ impl InputFile {
     pub(super) fn new(path: PathBuf, folder: Option<&Path>) -> Self {
         let below = folder.and_then(|folder| path.strip_prefix(folder).ok()).map(Path::to_owned);
         let name = below.or_else(|| path.file_name().map(PathBuf::from)).unwrap_or_else(|| path.clone());
-        let table = Host::table_at(&path);
-        Self { path, name, spool: None, table }
+        Self { path, name, spool: None, table: None }
+    }
+
+    fn of_table(name: &str, table: Arc<MemoryTable>) -> Self {
+        Self { path: name.into(), name: name.into(), spool: None, table: Some(table) }
     }
 
     /// The format asked for, or the one of its ending. A table in memory is columns, as a parquet file is.
@@ -71,9 +74,14 @@ impl InputFile {
 const STANDARD_INPUT: &str = "-";
 
 impl Inputs {
-    /// The paths of the files, in the order in which they are read.
+    /// The paths of the files, in the order in which they are read. Tables in memory have none.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.files.iter().map(|file| &file.path)
+        self.files.iter().filter(|file| file.table.is_none()).map(|file| &file.path)
+    }
+
+    /// Whether they are a table in memory.
+    pub(crate) fn are_table(&self) -> bool {
+        matches!(self.files.as_slice(), [file] if file.table.is_some())
     }
 
     /// Whether they are tables in memory whose texts are lists of tokens.
@@ -95,11 +103,15 @@ impl Inputs {
         Ok(())
     }
 
-    /// The files that the paths stand for: files, folders (all files in them, in path order), quoted globs, or `-`.
-    pub fn find<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>, format: Option<Format>) -> Result<Self> {
+    /// The files that paths stand for, which are files, folders (all files in them, in path order), quoted globs, or `-`; and
+    /// tables in memory.
+    pub fn find<S: Into<Source>>(sources: impl IntoIterator<Item = S>, format: Option<Format>) -> Result<Self> {
         let mut inputs = Self::default();
-        for path in paths {
-            inputs.add(path.as_ref(), format)?;
+        for source in sources {
+            match source.into() {
+                Source::Path(path) => inputs.add(&path, format)?,
+                Source::Table(name, table) => inputs.files.push(InputFile::of_table(name, table)),
+            }
         }
         // What cannot be read is refused now rather than after long work.
         for file in &inputs.files {
@@ -109,7 +121,7 @@ impl Inputs {
     }
 
     fn add(&mut self, path: &Path, format: Option<Format>) -> Result<()> {
-        if path == Path::new(STANDARD_INPUT) || Host::table_at(path).is_some() {
+        if path == Path::new(STANDARD_INPUT) {
             self.files.push(InputFile::new(path.to_owned(), None));
         } else if path.is_dir() {
             self.has_folder = true;

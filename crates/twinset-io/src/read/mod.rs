@@ -17,6 +17,7 @@ mod delimited;
 pub mod features;
 mod fields;
 mod format;
+mod id_pairs;
 mod inputs;
 mod jsonl;
 mod lines;
@@ -47,6 +48,7 @@ pub use block::Record;
 #[cfg(feature = "rdf")]
 pub(crate) use fields::Wanted;
 pub use format::Format;
+pub use id_pairs::id_pairs;
 pub(crate) use inputs::InputFile;
 pub use inputs::Inputs;
 pub use options::{PageText, ReadOptions, read_stop_words};

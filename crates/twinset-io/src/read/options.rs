@@ -7,7 +7,7 @@ use twinset::TokenOptions;
 use twinset::tokenize::StopWords;
 
 use super::{Format, RdfOptions};
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, Result, one_or_more};
 
 /// How files become records.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,7 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// A field to compare; repeat it for several, joined by a space, empty ones skipped (default: `text` if there is one, otherwise all but the id)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", help_heading = "Input"))]
+    #[serde(deserialize_with = "one_or_more")]
     pub text: Vec<String>,
     /// What separates fields (default: a comma for csv, a tab for tsv)
     #[cfg_attr(feature = "clap", arg(long, value_name = "C", help_heading = "Input"))]
@@ -41,10 +42,11 @@ pub struct ReadOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Input"))]
     pub rejects: Option<PathBuf>,
     /// What is too much.
+    #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub limits: Limits,
     /// How RDF becomes records.
-    #[serde(skip)]
+    #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub rdf: RdfOptions,
 }

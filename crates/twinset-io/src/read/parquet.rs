@@ -27,7 +27,7 @@ use super::lines::too_long;
 use super::parquet_file::ParquetFile;
 use super::{ReadOptions, stream};
 use crate::guard::guarded;
-use crate::host::MemoryTable;
+use crate::memory::MemoryTable;
 use crate::{Error, Result};
 
 /// Rows that are read at a time.
@@ -88,6 +88,19 @@ pub(super) fn has_token_lists(table: &MemoryTable, wanted: &Wanted) -> bool {
     let Ok(fields) = Fields::in_header(wanted, &names, b' ', "") else { return false };
     let texts = fields.texts(names.len());
     !texts.is_empty() && texts.iter().all(|&position| is_list(table.schema.field(position).data_type()))
+}
+
+/// The first two columns of a table, as text.
+pub(super) fn first_texts(table: &MemoryTable, name: &str) -> Result<Vec<(String, String)>> {
+    let fail = |reason: String| Error::File { file: name.to_owned(), reason };
+    let mut pairs = Vec::new();
+    for batch in &table.batches {
+        let [left, right, ..] = batch.columns() else { return Err(fail("two columns of ids are needed".to_owned())) };
+        let (left, right) = (as_text(left).map_err(fail)?, as_text(right).map_err(fail)?);
+        let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
+        pairs.extend(left.iter().zip(&right).map(|(left, right)| (text(left), text(right))));
+    }
+    Ok(pairs)
 }
 
 fn is_list(kind: &DataType) -> bool {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 
 use super::output::write_failure;
 use super::{Kind, Output, Value};
 use crate::Result;
-use crate::host::MemoryTable;
+use crate::memory::Memory;
 
 /// Rows that are put into columns at a time.
 const ROWS: usize = 1 << 16;
@@ -30,27 +30,33 @@ pub(super) struct ColumnWriter {
 
 enum ColumnTarget {
     Parquet(Box<ArrowWriter<Output>>),
-    Memory(Output),
+    Memory(Memory),
 }
 
 enum Builder {
     Text(StringBuilder),
     Real(Float64Builder),
     Whole(Int64Builder),
+    Name(StringBuilder),
+    Row(Int64Builder),
 }
 
 impl ColumnWriter {
     /// Rows that stay in memory.
-    pub(super) fn to_memory(output: Output, columns: &[(String, Kind)]) -> Result<Self> {
+    pub(super) fn to_memory(place: Memory, columns: &[(String, Kind)]) -> Result<Self> {
         Self::new(columns, |schema| {
-            output.set_schema(schema);
-            Ok(ColumnTarget::Memory(output))
+            place.set_schema(schema);
+            Ok(ColumnTarget::Memory(place))
         })
     }
 
-    /// Rows of a parquet file.
+    /// Rows of a parquet file, which tells records by their names.
     pub(super) fn to_parquet(output: Output, columns: &[(String, Kind)]) -> Result<Self> {
-        Self::new(columns, |schema| {
+        let named = |(name, kind): &(String, Kind)| match kind {
+            Kind::Name | Kind::Row => (name.clone(), Kind::Text),
+            _ => (name.clone(), *kind),
+        };
+        Self::new(&columns.iter().map(named).collect::<Vec<_>>(), |schema| {
             let failure = output.failure(&io::Error::other("not a parquet schema"));
             let writer = ArrowWriter::try_new(output, schema.clone(), None).map_err(|_| failure)?;
             Ok(ColumnTarget::Parquet(Box::new(writer)))
@@ -58,14 +64,15 @@ impl ColumnWriter {
     }
 
     fn new(columns: &[(String, Kind)], target: impl FnOnce(&Arc<Schema>) -> Result<ColumnTarget>) -> Result<Self> {
-        let kind = |kind: &Kind| match kind {
-            Kind::Text => DataType::Utf8,
-            Kind::Real => DataType::Float64,
-            Kind::Whole => DataType::Int64,
+        let builders: Vec<Builder> = columns.iter().map(|&(_, kind)| Builder::new(kind)).collect();
+        let field = |((name, _), builder): (&(String, Kind), &Builder)| match builder {
+            Builder::Text(_) => Field::new(name, DataType::Utf8, false),
+            Builder::Real(_) => Field::new(name, DataType::Float64, false),
+            Builder::Whole(_) => Field::new(name, DataType::Int64, false),
+            Builder::Name(_) => Field::new(name, DataType::Utf8, true),
+            Builder::Row(_) => Field::new(name, DataType::Int64, true),
         };
-        let fields: Vec<Field> = columns.iter().map(|(name, own)| Field::new(name, kind(own), false)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let builders = columns.iter().map(|&(_, kind)| Builder::new(kind)).collect();
+        let schema = Arc::new(Schema::new(columns.iter().zip(&builders).map(field).collect::<Vec<_>>()));
         Ok(Self { target: target(&schema)?, schema, builders, rows: 0, bytes: 0 })
     }
 
@@ -73,12 +80,22 @@ impl ColumnWriter {
     pub(super) fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
         for (builder, value) in self.builders.iter_mut().zip(values) {
             match (builder, value) {
-                (Builder::Text(builder), Value::Text(text)) => {
+                (Builder::Row(builder), Value::Row(row, _)) => builder.append_value(*row as i64),
+                (Builder::Text(builder) | Builder::Name(builder), Value::Text(text) | Value::Row(_, text)) => {
                     builder.append_value(text);
                     self.bytes += text.len();
                 }
                 (Builder::Real(builder), Value::Real(number)) => builder.append_value(*number),
+                (Builder::Text(builder) | Builder::Name(builder), Value::Record(ids, at)) => {
+                    let name = ids.get(*at);
+                    builder.append_value(&name);
+                    self.bytes += name.len();
+                }
+                (Builder::Text(builder), Value::NoRecord) => builder.append_value(""),
                 (Builder::Whole(builder), Value::Whole(number)) => builder.append_value(*number as i64),
+                (Builder::Row(builder), Value::Record(ids, at)) => builder.append_value(ids.row(*at) as i64),
+                (Builder::Name(builder), Value::NoRecord) => builder.append_null(),
+                (Builder::Row(builder), Value::NoRecord) => builder.append_null(),
                 _ => unreachable!("a value is of its column's kind"),
             }
         }
@@ -91,8 +108,8 @@ impl ColumnWriter {
         let arrays: Vec<ArrayRef> = self.builders.iter_mut().map(Builder::finish).collect();
         let batch = RecordBatch::try_new(self.schema.clone(), arrays).expect("columns of one length and fitting kinds");
         match &mut self.target {
-            ColumnTarget::Memory(output) => {
-                output.add_rows(batch);
+            ColumnTarget::Memory(place) => {
+                place.add_rows(batch);
                 Ok(())
             }
             ColumnTarget::Parquet(writer) => {
@@ -106,7 +123,7 @@ impl ColumnWriter {
     pub(super) fn finish(mut self) -> Result<()> {
         self.flush()?;
         match self.target {
-            ColumnTarget::Memory(output) => output.finish(),
+            ColumnTarget::Memory(_) => Ok(()),
             ColumnTarget::Parquet(writer) => {
                 let name = writer.inner().name().to_owned();
                 let output = writer.into_inner().map_err(|error| write_failure(&name, &parquet_error(error)))?;
@@ -133,32 +150,16 @@ impl Builder {
             Kind::Text => Self::Text(StringBuilder::new()),
             Kind::Real => Self::Real(Float64Builder::new()),
             Kind::Whole => Self::Whole(Int64Builder::new()),
+            Kind::Name => Self::Name(StringBuilder::new()),
+            Kind::Row => Self::Row(Int64Builder::new()),
         }
     }
 
     fn finish(&mut self) -> ArrayRef {
         match self {
-            Self::Text(builder) => Arc::new(builder.finish()),
+            Self::Text(builder) | Self::Name(builder) => Arc::new(builder.finish()),
             Self::Real(builder) => Arc::new(builder.finish()),
-            Self::Whole(builder) => Arc::new(builder.finish()),
-        }
-    }
-}
-
-impl Output {
-    /// Takes the columns of a table that stays in memory.
-    pub(crate) fn set_schema(&self, schema: &SchemaRef) {
-        if let Some(mut written) = self.place.as_ref().and_then(|place| place.lock().ok()) {
-            written.table = Some(MemoryTable { schema: schema.clone(), batches: Vec::new() });
-        }
-    }
-
-    /// Takes some of its rows.
-    pub(crate) fn add_rows(&self, rows: RecordBatch) {
-        if let Some(mut written) = self.place.as_ref().and_then(|place| place.lock().ok())
-            && let Some(table) = &mut written.table
-        {
-            table.batches.push(rows);
+            Self::Whole(builder) | Self::Row(builder) => Arc::new(builder.finish()),
         }
     }
 }

@@ -8,20 +8,22 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::destination::Destination;
+use super::Destination;
+use super::link_target::LinkTarget;
 use crate::compression::{Compression, inner_ending};
 use crate::durable::{Temporary, sync_name};
-use crate::host::{Host, Place};
+use crate::memory::Memory;
 use crate::{Error, Result};
 
 /// Where results go, and how they are written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct OutputOptions {
     /// Write results to FILE instead of standard output; it appears only when complete (.gz and .zst are compressed)
     #[cfg_attr(feature = "clap", arg(long, short, value_name = "FILE", help_heading = "Output"))]
-    pub output: Option<PathBuf>,
+    #[cfg_attr(feature = "clap", arg(default_value = "-", hide_default_value = true))]
+    pub output: Destination,
     /// The format of the output (default: by the file's extension, otherwise csv)
     #[cfg_attr(feature = "clap", arg(long, value_name = "FORMAT", help_heading = "Output"))]
     #[cfg_attr(feature = "clap", arg(value_parser = twinset::support::name_parser::<OutputFormat>()))]
@@ -32,8 +34,8 @@ impl OutputOptions {
     /// Opens the output, and tells its format: the one asked for, or the one of the file's ending. What is wrong with
     /// either is noticed now rather than after long work.
     pub fn open(&self) -> Result<(Output, OutputFormat)> {
-        let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
-            let (output, format) = (Output::standard(), self.output_format.unwrap_or_default());
+        let Some(path) = self.output.path() else {
+            let (output, format) = (self.output.open()?, self.output_format.unwrap_or_default());
             format.check(output.name())?;
             return Ok((output, format));
         };
@@ -65,9 +67,9 @@ pub fn check_outputs(
         if path == Path::new("-") {
             return Err(Error::Usage("only --output can be standard output; name a file".to_owned()));
         }
-        let destination = Destination::of(path).map_err(|error| Error::file(path, error.to_string()))?;
+        let destination = LinkTarget::of(path).map_err(|error| Error::file(path, error.to_string()))?;
         // A device, such as /dev/null, takes as many outputs as there are.
-        if matches!(destination, Destination::Device(_)) || path.is_dir() {
+        if matches!(destination, LinkTarget::Device(_)) || path.is_dir() {
             continue;
         }
         if inputs.contains(&place(path)) {
@@ -76,7 +78,7 @@ pub fn check_outputs(
                 path.display()
             )));
         }
-        if matches!(&destination, Destination::File(file) if is_standard_output(file)) {
+        if matches!(&destination, LinkTarget::File(file) if is_standard_output(file)) {
             return Err(Error::Usage(format!(
                 "{}: standard output goes to this file as well; name another file",
                 path.display()
@@ -153,7 +155,7 @@ pub struct Output {
     writer: Encoder,
     pending: Option<Pending>,
     /// Where it is written, if that is in memory.
-    pub(super) place: Option<Place>,
+    place: Option<Memory>,
 }
 
 /// What makes a file stay once all is written, even if the power fails.
@@ -162,19 +164,6 @@ enum Pending {
     Name(Temporary, PathBuf),
     /// It has this name, and its content is to stay.
     Content(File, PathBuf),
-}
-
-/// Writes to a place in memory.
-struct PlaceWriter(Place);
-
-impl Write for PlaceWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().map_err(|_| io::Error::other("the host failed"))?.bytes.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 enum Encoder {
@@ -204,36 +193,31 @@ impl Encoder {
 }
 
 impl Output {
-    /// Standard output, or what stands for it in a host.
+    /// Standard output.
     pub fn standard() -> Self {
-        if let Some(place) = Host::standard_output() {
-            return Self::to_place(place);
-        }
         let writer = Encoder::Plain(Box::new(BufWriter::with_capacity(1 << 16, io::stdout())));
         Self { name: "standard output".to_owned(), writer, pending: None, place: None }
     }
 
-    fn to_place(place: Place) -> Self {
-        let writer = Encoder::Plain(Box::new(PlaceWriter(place.clone())));
+    /// A place in memory.
+    pub(super) fn memory(place: Memory) -> Self {
+        let writer = Encoder::Plain(Box::new(place.clone()));
         Self { name: "the result".to_owned(), writer, pending: None, place: Some(place) }
     }
 
-    /// Whether rows stay in memory, as they are.
-    pub fn is_memory(&self) -> bool {
-        self.place.is_some()
+    /// The place in memory that it writes to, if it does.
+    pub(crate) fn place(&self) -> Option<&Memory> {
+        self.place.as_ref()
     }
 
     /// A file that will have this path, or that a link leads to. An open descriptor, such as standard output, a pipe or
     /// a device is written to directly.
     pub fn create(path: &Path) -> Result<Self> {
         let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
-        if let Some(place) = Host::place_at(path) {
-            return Ok(Self::to_place(place));
-        }
         let name = path.display().to_string();
         // A link is followed, so that what it leads to is replaced, and not the link.
-        let destination = Destination::of(path).map_err(fail)?;
-        let Destination::File(target) = &destination else {
+        let destination = LinkTarget::of(path).map_err(fail)?;
+        let LinkTarget::File(target) = &destination else {
             let file = destination.open().map_err(fail)?;
             return Ok(Self { name, writer: Encoder::new(file, path).map_err(fail)?, pending: None, place: None });
         };
@@ -249,10 +233,10 @@ impl Output {
     /// A file that has its name from the beginning, for what is written bit by bit and may never end.
     pub fn growing(path: &Path) -> Result<Self> {
         let fail = |error: io::Error| Error::file(path, format!("cannot be written: {error}; choose another place"));
-        let destination = Destination::of(path).map_err(fail)?;
+        let destination = LinkTarget::of(path).map_err(fail)?;
         let file = destination.open().map_err(fail)?;
         let pending = match &destination {
-            Destination::File(path) => Some(Pending::Content(file.try_clone().map_err(fail)?, path.clone())),
+            LinkTarget::File(path) => Some(Pending::Content(file.try_clone().map_err(fail)?, path.clone())),
             // Of a pipe nothing stays.
             _ => None,
         };

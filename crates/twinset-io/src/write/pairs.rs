@@ -61,7 +61,7 @@ impl<'a> PairTable<'a> {
         (left, right): (&'a Ids, &'a Ids),
         shown: &'a [Shown<'a>],
     ) -> Result<Self> {
-        let mut columns = vec![("left".to_owned(), Kind::Text), ("right".to_owned(), Kind::Text)];
+        let mut columns = vec![("left".to_owned(), Kind::of(left)), ("right".to_owned(), Kind::of(right))];
         columns.extend(value_columns(&values));
         for field in shown {
             columns.push((format!("left_{}", field.name), Kind::Text));
@@ -72,9 +72,8 @@ impl<'a> PairTable<'a> {
 
     /// Adds a pair.
     pub fn pair(&mut self, pair: &Pair) -> Result<()> {
-        let (left, right) = (self.left.get(pair.left as usize), self.right.get(pair.right as usize));
         let mut row = Vec::with_capacity(5 + 2 * self.shown.len());
-        row.extend([Value::Text(&left), Value::Text(&right)]);
+        row.extend([Value::Record(self.left, pair.left as usize), Value::Record(self.right, pair.right as usize)]);
         let interval = self.values.interval(pair.value, pair.left, pair.right + self.values.right_offset());
         add_value_cells(&self.values, interval, &mut row);
         for field in self.shown {

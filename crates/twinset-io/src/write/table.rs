@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::columns::ColumnWriter;
 use super::output::write_failure;
 use super::{Output, OutputFormat};
-use crate::Result;
+use crate::{Ids, Result};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +16,21 @@ pub enum Kind {
     Real,
     /// A whole number.
     Whole,
+    /// A record, by its name; in memory it can be missing.
+    Name,
+    /// A record, in memory by its row in the table that it is from, elsewhere by its name.
+    Row,
+}
+
+impl Kind {
+    /// The kind of a column that tells records of these names.
+    pub fn of(ids: &Ids) -> Self {
+        if ids.are_rows() { Self::Row } else { Self::Name }
+    }
 }
 
 /// What stands in a cell.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Value<'a> {
     /// Text.
     Text(&'a str),
@@ -28,6 +39,12 @@ pub enum Value<'a> {
     Real(f64),
     /// A whole number.
     Whole(u64),
+    /// The record at a position of a collection.
+    Record(&'a Ids, usize),
+    /// The record of a row, and its name.
+    Row(u64, &'a str),
+    /// No record: null in memory, an empty text elsewhere.
+    NoRecord,
 }
 
 /// A table that is written row by row.
@@ -51,7 +68,9 @@ impl Table {
     ) -> Result<Self> {
         let columns: Vec<(String, Kind)> = columns.into_iter().map(|(name, kind)| (name.into(), kind)).collect();
         let writer = match format {
-            _ if output.is_memory() => Writer::Columns(Box::new(ColumnWriter::to_memory(output, &columns)?)),
+            _ if let Some(place) = output.place() => {
+                Writer::Columns(Box::new(ColumnWriter::to_memory(place.clone(), &columns)?))
+            }
             OutputFormat::Csv => {
                 let mut writer = csv::Writer::from_writer(output);
                 let header = writer.write_record(columns.iter().map(|(name, _)| name));
@@ -75,6 +94,9 @@ impl Table {
                         Value::Real(number) if number.is_nan() => writer.write_field(""),
                         Value::Real(number) => writer.write_field(number.to_string()),
                         Value::Whole(number) => writer.write_field(number.to_string()),
+                        Value::Record(ids, at) => writer.write_field(ids.get(*at).as_ref()),
+                        Value::Row(_, name) => writer.write_field(name),
+                        Value::NoRecord => writer.write_field(""),
                     };
                     written.map_err(|error| writer.get_ref().failure(&csv_error(error)))?;
                 }
@@ -127,6 +149,9 @@ impl serde::Serialize for Row<'_> {
                 Value::Text(text) => map.serialize_entry(name, text)?,
                 Value::Real(number) => map.serialize_entry(name, number)?,
                 Value::Whole(number) => map.serialize_entry(name, number)?,
+                Value::Record(ids, at) => map.serialize_entry(name, &ids.get(*at))?,
+                Value::Row(_, record) => map.serialize_entry(name, record)?,
+                Value::NoRecord => map.serialize_entry(name, "")?,
             }
         }
         map.end()

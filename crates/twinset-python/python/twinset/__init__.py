@@ -6,23 +6,20 @@
 [{'left': 0, 'right': 1, 'similarity': 1.0}]
 
 Functions take lists of texts, lists of token lists, dictionaries, data frames of pandas and Polars, Arrow tables and
-readers, datasets of Hugging Face, and paths of files, and return Arrow tables. Settings are those of the command
-`twinset`, by the names of its flags, with `_` for `-`.
+readers, datasets of Hugging Face, and paths of files, and return Arrow tables. Settings are the options of the
+command `twinset`, with `_` for `-`.
 """
 
-import csv
 import importlib
 import io
 import json
-import os
-import tempfile
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from . import _words
+from . import _twinset
 from ._index import Index
 from ._settings import (
     Data,
@@ -34,8 +31,9 @@ from ._settings import (
     SketchSettings,
     TuneSettings,
 )
+from ._options import options, path
 from ._tables import Source, renamed
-from ._twinset import Place, TwinsetError, __version__
+from ._twinset import TwinsetError, __version__
 
 if TYPE_CHECKING:
     from . import spark as spark
@@ -73,8 +71,7 @@ def join(
     """
     left = Source(data, settings)
     right = left if other is None else Source(other, settings)
-    places = [left.word] if other is None else [left.word, right.word]
-    (pairs,) = _words.run(["join"], places, settings, progress)
+    pairs = _twinset.join(options("join", settings), left.data, None if other is None else right.data, progress)
     if pairs is None or isinstance(pairs, str):
         return None if pairs is None else int(pairs)
     return renamed(pairs, {"left": left, "right": right})
@@ -131,41 +128,29 @@ def dedup(
     Those of files are written to a file: `dedup("docs.jsonl", threshold=0.8, output="kept.jsonl")`, and those that were left out to
     the one that `removed=` names.
     """
-    source, given = Source(data, settings), dict(settings)
-    for name in ("groups", "count", "stream", "window"):
-        if given.get(name) not in (None, False):
-            raise ValueError(f"{name}= is asked of the command alone: what is returned has all groups, and tells what is kept")
-    given["groups"] = _words.Given(Place())
+    source = Source(data, settings)
     other = None if against is None else Source(against, settings)
-    if other is not None:
-        given["against"] = _words.Given(other.word)
-    kept = removed = None
-    if source.table is None:
-        given["count"] = not given.get("output")
-        if given["count"] and given.get("removed"):
-            raise ValueError("records of files are written to two files, or to none: name that of the kept ones too, by output=")
-        _, groups = _words.run(["dedup"], source.words, given, progress)
-    else:
-        if given.get("output") or given.get("removed"):
-            raise ValueError("rows of a table are returned, and not written: write what is kept or removed to a file of your own")
-        given["removed"] = _words.Given(Place())
-        kept, groups, removed = _words.run(["dedup"], source.words, given, progress)
-    groups = renamed(groups, {"record": source})
-    groups = renamed(groups, {"representative": source}) if other is None else _with_sides(groups, source, other)
-    return Deduplicated(kept, removed, groups)
+    for name in ("groups", "count", "stream", "window"):
+        if name in settings:
+            raise ValueError(f"{name}= is an option of the command alone: what is returned has all groups, and tells what is kept")
+    if source.table is None and settings.get("removed") and not settings.get("output"):
+        raise ValueError("records of files are written to two files, or to none: name that of the kept ones too, by output=")
+    if source.table is not None and (settings.get("output") or settings.get("removed")):
+        raise ValueError("rows of a table are returned, and not written: write what is kept or removed to a file of your own")
+    kept, removed, groups = _twinset.dedup(options("dedup", settings), source.data, None if other is None else other.data, progress)
+    groups = renamed(groups, {"record": source, "representative": source})
+    return Deduplicated(kept, removed, groups if other is None else _with_sides(groups, other))
 
 
-def _with_sides(groups: pa.Table, own: Source, other: Source) -> pa.Table:
+def _with_sides(groups: pa.Table, other: Source) -> pa.Table:
     """Groups whose representatives are of two collections; the column `against` tells of which."""
-    position = groups.schema.get_field_index("against")
-    is_other = pc.equal(groups.column(position), 1)
-    groups = groups.set_column(position, "against", is_other)
-    names, nobody = groups.column("representative"), pa.scalar(None, pa.string())
-    ours, theirs = (source.given(pc.if_else(mask, names, nobody)) for source, mask in ((own, pc.invert(is_other)), (other, is_other)))
+    theirs = other.names(groups.column("against"))
+    ours, is_other = groups.column("representative"), pc.is_valid(theirs)
     if ours.type != theirs.type:
         ours, theirs = ours.cast(pa.string()), theirs.cast(pa.string())
-    position = groups.schema.get_field_index("representative")
-    return groups.set_column(position, "representative", pc.if_else(is_other, theirs, ours))
+    for name, column in {"representative": pc.if_else(is_other, theirs, ours), "against": is_other}.items():
+        groups = groups.set_column(groups.schema.get_field_index(name), name, column)
+    return groups
 
 
 def explain(
@@ -178,9 +163,8 @@ def explain(
     0.6
     """
     source = Source(data, settings)
-    places = [source.word, source.named(left), source.named(right)]
-    (printed,) = _words.run(["explain", "--json"], places, settings, progress)
-    told = dict(json.loads(printed))
+    given = _twinset.explain(options("explain", settings), source.data, source.named(left), source.named(right), progress)
+    told = dict(json.loads(given))
     told["left"]["id"], told["right"]["id"] = left, right
     return told
 
@@ -195,17 +179,13 @@ def tune(
     """
     left = Source(data, settings)
     right = left if other is None else Source(other, settings)
-    places = [left.word] if other is None else [left.word, right.word]
-    with tempfile.TemporaryDirectory() as folder:
-        given = dict(settings)
-        if truth is not None:
-            given["truth"] = _truth(truth, (left, right), folder)
-        (table,) = _words.run(["tune"], places, given, progress)
+    pairs = None if truth is None else _truth(truth, (left, right))
+    table = _twinset.tune(options("tune", settings), left.data, None if other is None else right.data, pairs, progress)
     return None if table is None else renamed(table, {"left": left, "right": right})
 
 
-def _truth(truth: Data, sources: tuple[Source, Source], folder: str) -> str:
-    """The path of a file of true pairs; those in memory are the first two columns of a table, or tuples."""
+def _truth(truth: Data, sources: tuple[Source, Source]) -> Any:
+    """True pairs, in a file or the first two columns of a table, or as tuples."""
     needed = "true pairs are two columns, those of the left and the right records, or tuples of both"
     if isinstance(truth, (list, tuple)) and truth and isinstance(truth[0], (list, tuple)):
         if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in truth):
@@ -213,16 +193,11 @@ def _truth(truth: Data, sources: tuple[Source, Source], folder: str) -> str:
         truth = {"left": [left for left, _ in truth], "right": [right for _, right in truth]}
     pairs = Source(truth, {})
     if pairs.table is None:
-        return str(pairs.word)
+        return pairs.data
     if pairs.table.num_columns < 2:
         raise ValueError(needed)
-    columns = [
-        [source.named(record) for record in pairs.table.column(at).to_pylist()] for at, source in enumerate(sources)
-    ]
-    path = os.path.join(folder, "truth.csv")
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(zip(*columns))
-    return path
+    columns = [[source.named(record) for record in pairs.table.column(at).to_pylist()] for at, source in enumerate(sources)]
+    return pa.table({name: pa.array(column, pa.string()) for name, column in zip(("left", "right"), columns)})
 
 
 def sketch(
@@ -234,11 +209,13 @@ def sketch(
     ['id', 'sketch']
     """
     source = Source(data, settings)
-    place = _words.Given(Place(".sketch")) if output is None else output
-    written = _words.run(["sketch"], source.words, {**settings, "output": place}, progress)
+    written = _twinset.sketch(options("sketch", settings), source.data, output, progress)
     if output is not None:
         return None
-    return renamed(pyarrow.parquet.read_table(io.BytesIO(written[1])), {"id": source})
+    sketches = pyarrow.parquet.read_table(io.BytesIO(written))
+    if source.table is None:
+        return sketches
+    return sketches.set_column(0, "id", source.names(sketches.column("id").cast(pa.int64())))
 
 
 def profile(*sources: Path, progress: bool = False, **settings: Unpack[ProfileSettings]) -> Any:
@@ -256,8 +233,7 @@ def profile(*sources: Path, progress: bool = False, **settings: Unpack[ProfileSe
     >>> relations.select(["kind", "left", "right"]).to_pylist()[0]
     {'kind': 'foreign-key', 'left': 'orders.customer', 'right': 'customers.id'}
     """
-    (relations,) = _words.run(["profile"], [_words.text(source) for source in sources], settings, progress)
-    return relations
+    return _twinset.profile(options("profile", settings), [path(source) for source in sources], progress)
 
 
 def _list_settings(function: Any, settings: Any) -> None:

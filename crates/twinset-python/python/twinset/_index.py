@@ -5,7 +5,8 @@ from typing import Any, Literal, Self, Unpack
 
 import pyarrow as pa
 
-from . import _twinset, _words
+from . import _twinset
+from ._options import options, path as path_text
 from ._settings import AddSettings, CountSettings, CreateSettings, Data, IndexJoinSettings, Number, Path, QuerySettings
 from ._tables import Source, names_of, renamed
 
@@ -25,7 +26,7 @@ class Index:
 
     def __init__(self, path: Path) -> None:
         """Opens an index; `Index.create` makes one."""
-        self.path = _words.text(path)
+        self.path = path_text(path)
         self.stats()
 
     @classmethod
@@ -33,19 +34,19 @@ class Index:
         cls, path: Path, *, kind: Literal["labels", "synopses"] = "labels", **settings: Unpack[CreateSettings]
     ) -> Self:
         """Makes an index: `kind` is "labels" or "synopses"."""
-        _words.run(["index", "create"], [_words.text(path)], {"kind": kind, **settings})
+        _twinset.index_create(options("index create", {"kind": kind, **settings}), path_text(path))
         return cls(path)
 
     def add(self, data: Data, *, progress: bool = False, **settings: Unpack[AddSettings]) -> None:
         """Adds records; those whose id is known replace the earlier ones. Ids are kept as text; those of records that have
         none are their numbers, from 1."""
-        _words.run(["index", "add"], [self.path, *Source(data, settings).words], settings, progress)
+        _twinset.index_add(options("index add", settings), self.path, Source(data, settings).data, progress)
 
     def remove(self, *ids: object) -> None:
         """Takes records out: those of these ids, or of lists, columns and whatever else holds ids."""
         named = [name for one in ids for name in names_of(one)]
         if named:
-            _words.run(["index", "remove"], [self.path, *named], {})
+            _twinset.index_remove(self.path, named)
 
     def query(
         self,
@@ -58,37 +59,31 @@ class Index:
     ) -> pa.Table | None:
         """The records of the index that are near duplicates of some, of one of its own (`id`), or of a text (`like`)."""
         source = None if data is None else Source(data, {**settings, "id": id})
-        places = [self.path] if source is None else [self.path, *source.words]
-        (found,) = _words.run(["index", "query"], places, {**settings, "like": like, "id": id}, progress)
+        given = options("index query", {**settings, "like": like, "id": id})
+        found = _twinset.index_query(given, self.path, None if source is None else source.data, progress)
         return found if source is None or found is None else renamed(found, {"query": source})
 
     def join(
         self, other: "Index | Path | None" = None, *, progress: bool = False, **settings: Unpack[IndexJoinSettings]
     ) -> pa.Table | None:
         """All pairs of records of the index, or of two indexes, at or above a threshold."""
-        places = [self.path] if other is None else [self.path, _words.text(getattr(other, "path", other))]
-        (pairs,) = _words.run(["index", "join"], places, settings, progress)
-        return pairs
+        other_path = None if other is None else path_text(getattr(other, "path", other))
+        return _twinset.index_join(options("index join", settings), self.path, other_path, progress)
 
     def count(
         self, other: Data = None, *, threshold: Number | list[Number], progress: bool = False, **settings: Unpack[CountSettings]
     ) -> pa.Table | None:
         """How many pairs there are at each threshold."""
-        named = [] if other is None else [other.path] if isinstance(other, Index) else Source(other, settings).words
-        thresholds = threshold if isinstance(threshold, (list, tuple)) else [threshold]
-        named_thresholds = ",".join(map(_words.text, thresholds))
-        given = {"threshold": named_thresholds, **settings}
-        (counts,) = _words.run(["index", "count"], [self.path, *named], given, progress)
-        return counts
+        data = None if other is None else [other.path] if isinstance(other, Index) else Source(other, settings).data
+        return _twinset.index_count(options("index count", {"threshold": threshold, **settings}), self.path, data, progress)
 
     def stats(self) -> dict[str, Any]:
         """How many records it has, how it was made, and how large it is."""
-        (told,) = _twinset.call(["index", "stats", "--quiet", "--", self.path])
-        return dict(json.loads(told))
+        return dict(json.loads(_twinset.index_stats(self.path)))
 
     def check(self) -> None:
         """Fails if anything in it is damaged."""
-        _words.run(["index", "check"], [self.path], {})
+        _twinset.index_check(self.path)
 
     def __len__(self) -> int:
         return int(self.stats()["records"])

@@ -1,4 +1,4 @@
-"""From what Python programs hold to Arrow tables, and from a command's names of records back to theirs."""
+"""From what Python programs hold to Arrow tables, and from rows of these back to the names of records."""
 
 import operator
 import os
@@ -13,7 +13,7 @@ TEXT = pa.large_string()
 
 
 class Source:
-    """What a command reads: files, or a table whose records have names or positions."""
+    """What a job reads: files, or a table whose records have names or positions."""
 
     def __init__(self, data: Any, settings: Mapping[str, Any]) -> None:
         self.paths = _paths(data)
@@ -26,36 +26,27 @@ class Source:
             ) from None
         except (pa.ArrowTypeError, pa.ArrowInvalid, OverflowError) as error:
             raise TypeError(f"this cannot be made an Arrow table: {error}") from None
-        #: The type of the records' names; `None` if they have positions.
+        #: The column of the records' names; `None` if they have positions.
         self.ids: Any = None
         if self.table is not None:
             self.ids = _checked(self.table, _name(settings.get("id")), settings.get("text"))
 
     @property
-    def words(self) -> list[Any]:
-        """The words of a command that name it."""
-        return list(self.paths) if self.table is None else [self.table]
+    def data(self) -> Any:
+        """What it is: paths, or a table."""
+        return self.paths if self.table is None else self.table
 
-    @property
-    def word(self) -> Any:
-        """The one word that names it."""
-        if len(self.words) != 1:
-            raise ValueError("name one path here: that of a file, of a folder, or a glob that stands for several")
-        return self.words[0]
-
-    def given(self, names: Any) -> Any:
-        """The names that a command uses for records, as the caller knows them; an empty one is none."""
-        if self.table is None:
-            return names
-        known = pc.if_else(pc.equal(names, ""), pa.scalar(None, pa.string()), names)
+    def names(self, records: Any) -> Any:
+        """The names of records that a job tells: those of files by their names, those of a table by their rows."""
         if self.ids is None:
-            return pc.subtract(known.cast(pa.int64()), 1)
-        if not _is_plain(self.ids):
-            return names
-        return (names if "string" in str(self.ids) else known).cast(self.ids)
+            return records
+        kind = self.ids.type
+        # Arrow takes from no column of views.
+        ids = self.ids.cast(TEXT) if pa.types.is_string_view(kind) else self.ids
+        return ids.take(records).cast(kind)
 
     def named(self, record: Any) -> str:
-        """A record of the caller, as a command names it."""
+        """A record of the caller, as a job names it."""
         if self.table is None or self.ids is not None:
             return _written(record)
         try:
@@ -68,7 +59,7 @@ class Source:
 
 
 def names_of(ids: Any) -> list[str]:
-    """One id, or all that a list, a column or the like holds, as a command names them."""
+    """One id, or all that a list, a column or the like holds, as an index names them."""
     if isinstance(ids, Mapping) or hasattr(ids, "columns"):
         raise TypeError(f"a {type(ids).__name__} holds more than ids; give the column that does")
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
@@ -84,7 +75,7 @@ def names_of(ids: Any) -> list[str]:
 
 
 def _written(record: Any) -> str:
-    """The id of a record as the command writes it."""
+    """The id of a record as text."""
     return str(int(record)) if isinstance(record, float) and record.is_integer() else str(record)
 
 
@@ -92,17 +83,8 @@ def renamed(table: Any, sources: Mapping[str, Source]) -> Any:
     """A result with the names that the caller knows; `sources` tells for columns whose records they name."""
     for name, source in sources.items():
         position = table.schema.get_field_index(name)
-        table = table.set_column(position, name, source.given(table.column(position)))
+        table = table.set_column(position, name, source.names(table.column(position)))
     return table
-
-
-def _is_plain(kind: Any) -> bool:
-    """Whether names of this type come back from their text."""
-    types = pa.types
-    return any(
-        test(kind)
-        for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_string, types.is_large_string, types.is_date)
-    )
 
 
 def _name(field: Any) -> str | None:
@@ -113,7 +95,7 @@ def _name(field: Any) -> str | None:
 
 
 def _checked(table: Any, id_name: str | None, text: Any) -> Any:
-    """The type of the ids of a table, if it has any; what cannot be compared is refused."""
+    """The column of the ids of a table, if it has any; what cannot be compared is refused."""
     names = table.column_names
     for name in names:
         if names.count(name) > 1:
@@ -147,7 +129,7 @@ def _checked(table: Any, id_name: str | None, text: Any) -> Any:
     is_nan = pa.types.is_floating(ids.type) and pc.any(pc.is_nan(ids.cast(pa.float64()))).as_py()
     if ids.null_count or is_nan:
         raise ValueError(f"the column `{id_name}` names records, and some have no name")
-    return ids.type
+    return ids
 
 
 def _are_bytes(kind: Any) -> bool:
@@ -166,9 +148,7 @@ def _paths(data: Any) -> list[str]:
 
 
 def _path(path: Any) -> str:
-    # Names in angle brackets are those of tables.
-    text = str(os.fspath(path))
-    return f"./{text}" if text.startswith("<") else text
+    return str(os.fspath(path))
 
 
 def _table(data: Any) -> Any:

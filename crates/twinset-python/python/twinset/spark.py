@@ -5,12 +5,13 @@
     kept = twins.dedup(docs, threshold=0.8, tokens="shingles:5").kept
 
 Works with Spark 3.5 and 4, by the DataFrame API alone. Records have a column `id`, or the one that `id=` names, which is different for
-each, and `text` or `tokens` (a list of texts), or the one that `text=` names. Settings are those of `twinset join`, by the names of its
-flags; docs/spark.md tells which there are, what is computed when, and what it takes.
+each, and `text` or `tokens` (a list of texts), or the one that `text=` names. Settings are the options of `twinset join`; docs/spark.md tells which there are, what is computed when, and what it takes.
 """
 
 import contextlib
 import functools
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -23,8 +24,9 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"twinset.spark needs PySpark ({error}): `pip install pyspark`", name=error.name) from None
 
-from . import _shuffle, _words
+from . import _shuffle
 from . import sketch as _sketch
+from ._options import options
 from ._twinset import Shuffle, TwinsetError
 
 __all__ = ["Deduplicated", "dedup", "join", "sketch"]
@@ -122,6 +124,7 @@ def dedup(df: DataFrame, *, id: str = "id", text: str | None = None, keep: str =
 def sketch(df: DataFrame, *, id: str = "id", text: str | None = None, **settings: Any) -> DataFrame:
     """Sketches of records, `id` and `sketch`: the same bytes as `twinset sketch` makes. Nothing is computed before it is needed."""
     _sketch([], **settings)  # Settings that make no sense are refused here.
+    _use_own_interpreter(df.sparkSession)
     records = _records(df, id, text).select("id", "text")
     schema = StructType([records.schema["id"], StructField("sketch", BinaryType())])
     return records.mapInArrow(functools.partial(_sketched, settings={**settings, "threads": 1}), schema)
@@ -146,12 +149,14 @@ class _Search:
         are_tokens = isinstance(collections[0].schema["text"].dataType, ArrayType)
         settings = {"tokens": "lines", **settings} if are_tokens else settings
         self.texts = [records.select("text") for records in collections]
-        shuffle = Shuffle(_words.flags(settings), len(collections) == 2)
+        shuffle = Shuffle(options("join", settings), len(collections) == 2)
         self.measure, self.is_estimated = shuffle.values()
         self.is_distance = self.measure == "hamming"
+        _use_own_interpreter(collections[0].sparkSession)
         for records in collections:
             _check_ids(records)
-        shuffle = self._ordered(shuffle)
+        with _package_on_workers():
+            shuffle = self._ordered(shuffle)
         # Without the order of tokens, which is large, and not needed for this.
         self.plain = shuffle.salted(shuffle.salt)
         self.sets = [self._sets(texts) for texts in self.texts]
@@ -278,6 +283,29 @@ def _text_name(df: DataFrame, text: str | None) -> str:
 
 def _column(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _use_own_interpreter(session: SparkSession) -> None:
+    """In local mode, runs workers by the interpreter of the driver, which may be that of a virtual environment, unless another is named."""
+    context = getattr(session, "sparkContext", None)
+    if context is None or not context.master.startswith("local") or context.getConf().get("spark.pyspark.python"):
+        return
+    if "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable
+
+
+@contextlib.contextmanager
+def _package_on_workers() -> Iterator[None]:
+    """Reports in one sentence that workers lack the package."""
+    try:
+        yield
+    except Exception as error:
+        if "No module named 'twinset" not in str(error):
+            raise
+        raise TwinsetError(
+            "the Python of Spark's workers has no package `twinset`: install it there, or name an interpreter that has it by "
+            "spark.pyspark.python or PYSPARK_PYTHON"
+        ) from None
 
 
 def _union(frames: list[DataFrame]) -> DataFrame:

@@ -2,11 +2,11 @@
 
 use std::io::Cursor;
 
-use twinset_io::Limits;
 use twinset_io::read::{PageText, text_of_page};
 use url::Url;
 
 use crate::article::{Moment, Origin, Submission, shortened};
+use crate::limits::Limits;
 use crate::news::News;
 use crate::summary::ImportSummary;
 
@@ -105,5 +105,5 @@ fn plain(html: &str, limits: &Limits) -> String {
     if !html.contains(['<', '&']) {
         return html.trim().to_owned();
     }
-    text_of_page(html, PageText::Text, limits).map(|(_, text)| text.trim().to_owned()).unwrap_or_default()
+    text_of_page(html, PageText::Text, &limits.read).map(|(_, text)| text.trim().to_owned()).unwrap_or_default()
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ETAG, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER};
 use reqwest::{Client, ClientBuilder, StatusCode, redirect};
-use twinset_io::Limits;
 use url::{Host, Url};
 
 use crate::article::Moment;
+use crate::limits::Limits;
 use crate::{Error, Result};
 
 /// Fetches documents.

@@ -11,13 +11,13 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 use tokio::task::JoinSet;
-use twinset_io::Limits;
 use url::Url;
 use utoipa::ToSchema;
 
 use self::entries::short_title;
 use self::fetch::{FetchError, FetchOutcome, Fetcher, Network};
 use crate::article::{Moment, shortened};
+use crate::limits::Limits;
 use crate::news::News;
 use crate::store::Update;
 use crate::{Error, Result};

@@ -7,7 +7,6 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use serde::{Deserialize, Serialize};
-use twinset_io::Limits;
 use utoipa::Number;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder, Schema};
@@ -21,6 +20,7 @@ use super::parameters::{Id, Likeness, Parameters, SearchParameters, Sent, Window
 use crate::article::{Article, Head, Submission};
 use crate::feeds::Feed;
 use crate::ingest::writer::Receipt;
+use crate::limits::Limits;
 use crate::news::Found;
 use crate::news::{Comparison, Judged, Similar};
 use crate::stories::story::Story;

@@ -19,13 +19,13 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_http::decompression::RequestDecompressionLayer;
 use tower_http::limit::RequestBodyLimitLayer;
-use twinset_io::Limits;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::access::Keys;
 use self::metrics::Metrics;
 use crate::feeds::Feeds;
+use crate::limits::Limits;
 use crate::news::News;
 use crate::{Error, Result};
 

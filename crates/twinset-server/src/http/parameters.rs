@@ -7,11 +7,11 @@ use http_body_util::LengthLimitError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use twinset::Threshold;
-use twinset_io::Limits;
 use utoipa::IntoParams;
 
 use super::failure::Failure;
 use crate::article::Moment;
+use crate::limits::Limits;
 use crate::news::Search;
 use crate::search::TextQuery;
 use crate::stories::StoryQuery;

@@ -1,11 +1,11 @@
 //! From what was submitted to what is kept: checked, cleaned, with its entities.
 
-use twinset_io::Limits;
 use url::Url;
 
 use crate::article::{Entity, Moment, Origin, Submission, shortened};
 use crate::ingest::extract::graph::{self, Metadata};
 use crate::ingest::extract::{Extractor, markup, tidy};
+use crate::limits::Limits;
 use crate::store::NewArticle;
 use crate::{Error, Result};
 

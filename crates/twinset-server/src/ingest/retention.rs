@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use twinset_io::Limits;
-
 use crate::Result;
 use crate::article::{Moment, Submission};
 use crate::ingest::intake;
 use crate::ingest::writer::Order;
+use crate::limits::Limits;
 use crate::store::Snapshot;
 
 /// What is kept.

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use twinset_io::Limits;
 use utoipa::ToSchema;
 
 use crate::article::{Article, Entity, Head, Moment, Origin, Submission};
@@ -20,6 +19,7 @@ use crate::ingest::extract::Extractor;
 use crate::ingest::intake;
 use crate::ingest::retention::Retention;
 use crate::ingest::writer::{Order, OrderResult, PendingOrder, Receipt, Writer};
+use crate::limits::Limits;
 use crate::options::ServeOptions;
 use crate::search::Snippets;
 use crate::search::overview::NameCache;

@@ -25,9 +25,9 @@ use tantivy::{
     DocAddress, Index, IndexReader, IndexWriter, Order, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
 };
 use twinset_index::TantivyFolder;
-use twinset_io::Limits;
 
 use crate::article::Moment;
+use crate::limits::Limits;
 use crate::search::deadline::WithDeadline;
 use crate::search::overview::{ENTITIES, Overview, SOURCES, name_hash};
 use crate::store::Change;

@@ -6,7 +6,7 @@ use super::block::Parsed;
 use super::fields::{Fields, Wanted};
 use super::inputs::InputFile;
 use super::{Format, ReadOptions};
-use crate::host::MemoryTable;
+use crate::memory::MemoryTable;
 use crate::{Error, Result};
 
 pub(super) enum Columns {}
@@ -33,4 +33,8 @@ pub(super) fn open(input: &InputFile, _: &ReadOptions, _: &Wanted, _: &Run) -> R
 
 pub(super) fn parse<'a>(columns: &'a Columns, _: u64, _: &Fields, _: u64) -> Parsed<'a> {
     match *columns {}
+}
+
+pub(super) fn first_texts(table: &MemoryTable, _: &str) -> Result<Vec<(String, String)>> {
+    match *table {}
 }

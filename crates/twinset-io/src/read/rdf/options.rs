@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use twinset::tokenize::{Normalize, Segmentation};
 use twinset::{TokenKind, TokenOptions};
 
-use crate::Error;
+use crate::{Error, one_or_more};
 
 /// How resources become records.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,7 @@ pub struct RdfOptions {
     pub resources: Option<Resources>,
     /// A predicate to leave out; repeat it for several
     #[cfg_attr(feature = "clap", arg(long, value_name = "IRI", help_heading = "RDF"))]
+    #[serde(deserialize_with = "one_or_more")]
     pub ignore_predicate: Vec<String>,
     /// A csv or tsv file with two columns: a predicate or type, and the one it stands for; `*` at the end of both maps all that
     /// begin so

@@ -10,9 +10,9 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
-use twinset_io::Limits;
 
 use crate::article::{Entity, EntityKind};
+use crate::limits::Limits;
 use crate::{Error, Result};
 
 /// A program that runs as long as the service, and is started again when it fails.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use oxrdf::{NamedOrBlankNode, Term, Triple};
 use oxrdfio::{JsonLdProfileSet, RdfFormat, RdfParser};
 use serde_json::Value;
-use twinset_io::Limits;
 
 use crate::article::{Entity, EntityKind};
+use crate::limits::Limits;
 use crate::{Error, Result};
 
 /// What RDF tells of an article.

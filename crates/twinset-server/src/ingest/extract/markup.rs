@@ -3,10 +3,10 @@
 use dom_query::{Document, NodeRef};
 use graph_rdfa_processor::RdfaGraph;
 use oxrdf::{BlankNode, Literal, NamedNode, NamedOrBlankNode, Term, Triple};
-use twinset_io::Limits;
 use twinset_io::read::{PageText, has_deeper, text_of_page};
 
 use super::graph::{self, Metadata};
+use crate::limits::Limits;
 use crate::{Error, Result};
 
 /// A page: its title, its text, and what its markup tells.
@@ -18,7 +18,7 @@ pub(crate) struct Page {
 
 /// Understands a page that was published at an address.
 pub(crate) fn understand(html: &str, url: &str, limits: &Limits) -> Result<Page> {
-    let (title, text) = text_of_page(html, PageText::Main, limits)
+    let (title, text) = text_of_page(html, PageText::Main, &limits.read)
         .map_err(|reason| Error::Request(format!("html: {reason}; send the `text` instead")))?;
     let told = twinset_io::guarded(|| graph::told(&embedded(html, url, limits))).unwrap_or_default();
     Ok(Page { title, text, told })
@@ -110,6 +110,8 @@ fn value(node: &NodeRef<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use twinset_io::LimitSet;
+
     use super::*;
 
     fn names(html: &str) -> Vec<String> {
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn deep_pages_with_data_do_not_end_the_service() {
-        let deepest = Limits::ALL.iter().find(|limit| limit.name == "markup_depth").unwrap().largest;
+        let deepest = Limits::all().into_iter().find(|limit| limit.name == "markup_depth").unwrap().largest;
         for open in ["<div typeof=Person property=name>", "<div itemscope itemprop=a>", "<div>"] {
             for depth in [Limits::default().markup_depth - 10, deepest - 10, 990] {
                 let html = format!("<p typeof=Person>{}text of it", open.repeat(depth as usize));

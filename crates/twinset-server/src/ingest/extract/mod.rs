@@ -6,12 +6,11 @@ pub(crate) mod graph;
 pub(crate) mod markup;
 mod names;
 
-use twinset_io::Limits;
-
 use self::command::Program;
 use self::names::NameFinder;
 use crate::Result;
 use crate::article::Entity;
+use crate::limits::Limits;
 
 /// Finds entities in texts.
 pub(crate) struct Extractor {
