@@ -36,6 +36,9 @@ pub(crate) fn test() -> anyhow::Result<()> {
     cargo("clippy --package twinset-cli --quiet -- -D warnings", &[])?;
     // Each feature compiles without the others; this one has the most code that depends on another.
     cargo("check --package twinset-cli --features index --quiet", &[])?;
+    // The library without any of its features.
+    cargo("clippy --package twinset --lib --no-default-features --quiet -- -D warnings", &[])?;
+    cargo("test --package twinset --test tests --no-default-features --quiet tokens::", &[])?;
     cargo("test --package twinset-io --test tests --quiet features::", &[])?;
     cargo("build --package twinset-cli --quiet", &[])?;
     let command = std::path::absolute("target/debug/twinset")?;

@@ -1,13 +1,10 @@
 //! Why two records are, or are not, a pair.
 
-use std::time::Duration;
-
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
 
 use crate::join::{JoinOptions, choose, suffix_filter};
 use crate::model::{Bounds, Collections, Explanation, Measure, Result, Run, Side, TokenSets};
-use crate::tokenize::{TokenNames, diff_units, is_blank};
+use crate::tokenize::{TokenNames, is_blank};
 
 /// A record to be explained.
 #[derive(Debug, Clone)]
@@ -20,7 +17,8 @@ pub struct NamedRecord<'a> {
     pub text: &'a str,
 }
 
-/// Compares two records of one collection: sizes, tokens, every measure, the filters at the threshold, a word diff.
+/// Compares two records of one collection: sizes, tokens, every measure, the filters at the threshold and,
+/// with the feature `diff`, a word diff.
 pub fn explain(
     sets: &TokenSets,
     names: &TokenNames,
@@ -79,6 +77,7 @@ pub fn explain(
         }
         tree.add("verdict", verdict);
     }
+    #[cfg(feature = "diff")]
     tree.add("diff", Explanation::leaf(word_diff(left.text, right.text)));
     Ok(tree)
 }
@@ -178,11 +177,14 @@ fn filters(
     verdict.add("pair", Explanation::leaf(overlap >= needed));
 }
 
+#[cfg(feature = "diff")]
 /// The texts in one, with [-removed-] and {+added+} words, or letters in scripts without spaces.
 fn word_diff(left: &str, right: &str) -> String {
-    let (left, right) = (diff_units(left), diff_units(right));
+    use similar::{ChangeTag, TextDiff};
+
+    let (left, right) = (crate::tokenize::diff_units(left), crate::tokenize::diff_units(right));
     // After that long, what is left is shown as replaced.
-    let diff = TextDiff::configure().timeout(Duration::from_secs(3)).diff_slices(&left, &right);
+    let diff = TextDiff::configure().timeout(std::time::Duration::from_secs(3)).diff_slices(&left, &right);
     let mut text = String::new();
     for op in diff.ops() {
         let (mut removed, mut added) = (String::new(), String::new());

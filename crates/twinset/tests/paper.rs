@@ -84,7 +84,7 @@ fn explanations_follow_the_filters() {
     assert_eq!(verdict["size_filter"]["passed"], true);
     assert_eq!((&verdict["overlap"], &verdict["overlap_needed"]), (&4.into(), &5.into()));
     assert_eq!(verdict["pair"], false);
-    let diff = tree.get("diff").unwrap();
-    assert_eq!(serde_json::to_value(diff).unwrap(), "{+a +}b c d e[- f-]");
+    #[cfg(feature = "diff")]
+    assert_eq!(serde_json::to_value(tree.get("diff").unwrap()).unwrap(), "{+a +}b c d e[- f-]");
     assert_eq!(serde_json::to_value(tree.get("measures").unwrap().get("hamming").unwrap()).unwrap(), 2);
 }

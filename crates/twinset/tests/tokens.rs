@@ -120,6 +120,7 @@ proptest! {
     }
 }
 
+#[cfg(feature = "languages")]
 #[test]
 fn words_can_be_stemmed_and_left_out() {
     let names = |json: &str, text: &str| {
@@ -144,4 +145,17 @@ fn words_can_be_stemmed_and_left_out() {
     let refused: TokenOptions = serde_json::from_str(r#"{"tokens": "qgrams:3", "stem": "en"}"#).unwrap();
     assert!(Tokenizer::new(&refused).is_err_and(|error| error.to_string().contains("words or shingles")));
     assert!(serde_json::from_str::<TokenOptions>(r#"{"stem": "klingon"}"#).is_err());
+}
+
+#[cfg(not(feature = "languages"))]
+#[test]
+fn languages_need_their_feature() {
+    for options in [r#"{"stem": "english"}"#, r#"{"stop_words": "en"}"#] {
+        let options: TokenOptions = serde_json::from_str(options).unwrap();
+        assert!(
+            Tokenizer::new(&options).is_err_and(|error| error.to_string().contains("the cargo feature `languages`"))
+        );
+    }
+    let words: TokenOptions = serde_json::from_str(r#"{"stop_words": ["the"]}"#).unwrap();
+    assert!(Tokenizer::new(&words).is_ok());
 }

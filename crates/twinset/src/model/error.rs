@@ -58,6 +58,14 @@ pub enum Error {
     /// Options that contradict each other, with what to change.
     #[error("{0}")]
     Conflict(&'static str),
+    /// This build was made without the cargo feature that an option needs.
+    #[error("{what} needs the cargo feature `{feature}` of twinset")]
+    MissingFeature {
+        /// What needs it.
+        what: &'static str,
+        /// The feature.
+        feature: &'static str,
+    },
     /// More than the 32-bit ids can number.
     #[error("more than {limit} {what}: split the input")]
     TooMany {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::dictionary::{Key, Packed};
+use super::lexicon::{self, Stemmer};
 use super::repeats::RepeatCounter;
 use super::script::TextForm;
 use super::{Normalize, Reduce, Repeats, TokenKind, TokenOptions, reduce, text};
@@ -27,7 +28,7 @@ pub(crate) struct Cutter {
     pub(super) repeats: Repeats,
     reduce: Option<Reduce>,
     stop_words: HashSet<Vec<u8>>,
-    stemmer: Option<frostem::Stemmer>,
+    stemmer: Option<Stemmer>,
 }
 
 /// Stands before and after a text whose q-grams are to tell where it begins and ends. Any character will do.
@@ -73,7 +74,7 @@ impl Cutter {
             repeats: options.repeats,
             reduce: options.reduce,
             stop_words: stop_words.collect(),
-            stemmer: options.stem.and_then(|language| language.stemmer()),
+            stemmer: options.stem.map(lexicon::stemmer).transpose()?,
         })
     }
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use strum::EnumMessage;
 
+use super::lexicon;
 use crate::model::Error;
 
 /// A language, by its name or its two-letter code.
@@ -98,18 +98,6 @@ pub enum Language {
     Yiddish,
 }
 
-impl Language {
-    /// Its stemmer.
-    pub(super) fn stemmer(self) -> Option<frostem::Stemmer> {
-        frostem::Stemmer::try_from_name(self.into()).ok()
-    }
-
-    /// Its stop words.
-    pub(super) fn stop_words(self) -> Option<&'static [&'static str]> {
-        self.get_serializations().iter().find_map(|name| stop_words::lookup(name))
-    }
-}
-
 /// Words that do not count.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -127,7 +115,7 @@ impl StopWords {
     pub(super) fn words(&self) -> Result<Vec<String>, Error> {
         let known = match self {
             Self::Words(words) => return Ok(words.iter().cloned().collect()),
-            Self::Language(language) => language.stop_words(),
+            Self::Language(language) => lexicon::stop_words(*language)?,
             Self::File(_) => None,
         };
         let expected = "a language whose stop words are known; give a file of words, one a line";
@@ -151,24 +139,5 @@ impl FromStr for StopWords {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         Ok(text.parse().map_or_else(|_| Self::File(text.into()), Self::Language))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use strum::VariantArray;
-
-    use super::*;
-
-    #[test]
-    fn every_language_has_a_stemmer_and_many_have_stop_words() {
-        for language in Language::VARIANTS {
-            assert!(language.stemmer().is_some(), "{language}");
-        }
-        let without: Vec<&Language> =
-            Language::VARIANTS.iter().filter(|language| language.stop_words().is_none()).collect();
-        assert!(without.len() <= 12, "{without:?}");
-        let english = "en".parse::<Language>().unwrap().stop_words().unwrap();
-        assert!(english.contains(&"the") && !english.contains(&"computer"));
     }
 }

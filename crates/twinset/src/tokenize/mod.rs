@@ -9,6 +9,8 @@ mod cutter;
 mod dictionary;
 mod hash;
 mod language;
+#[cfg_attr(not(feature = "languages"), path = "missing.rs")]
+mod lexicon;
 mod options;
 mod reduce;
 mod repeats;
