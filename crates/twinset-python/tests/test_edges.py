@@ -4,6 +4,7 @@ import io
 import os
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -81,6 +82,48 @@ def test_a_float_means_its_shortest_decimal(threshold):
 def test_what_makes_no_sense_is_refused(data, settings, error, words):
     with pytest.raises(error, match=words):
         twinset.join(data, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "threshold=0.8"),
+        ({"threshold": 0.8, "permutations": 5}, 'permutations= and agree= are for method="minhash"'),
+        ({"threshold": 0.8, "stem": "english", "measure": "edit"}, "stem=, stop_words= and normalize="),
+        ({"threshold": 0.8, "tokens": "letters"}, 'tokens="letters": `letters` is not a kind of token'),
+        ({"threshold": 0.8, "top": "many"}, 'top="many": '),
+        ({"threshold": 0.8, "limit": "sessions=3"}, "no limit `sessions`; limits are: record, unpacked"),
+        ({"threshold": 0.8, "threads": 0}, "1 to 1024 threads"),
+    ],
+)
+def test_messages_write_options_as_keyword_arguments(settings, words):
+    with pytest.raises(ValueError, match=re.escape(words)) as raised:
+        twinset.join(NEAR, **settings)
+    assert "--" not in str(raised.value)
+
+
+def test_ids_of_any_type_come_back():
+    import datetime
+
+    days = [datetime.datetime(2026, 3, day, tzinfo=datetime.timezone.utc) for day in (1, 2)]
+    for ids in (
+        pyarrow.array(days, pyarrow.timestamp("us", "Europe/Berlin")),
+        pyarrow.array(["x", "y"]).dictionary_encode(),
+        pyarrow.array(["x", "y"], pyarrow.string_view()),
+        pyarrow.array([Decimal("1.50"), Decimal("2.50")], pyarrow.decimal128(12, 2)),
+        pyarrow.array([True, False]),
+    ):
+        pairs = twinset.join(pyarrow.table({"id": ids, "text": NEAR}), threshold=0.6)
+        assert pairs.schema.field("left").type == ids.type
+        assert pairs.select(["left", "right"]).to_pylist() == [{"left": ids[0].as_py(), "right": ids[1].as_py()}]
+
+
+def test_rows_that_are_left_out_do_not_shift_ids(tmp_path):
+    table = {"id": [5, 5, 7, 8], "text": ["one two", "three", "four", "one two"]}
+    rejects = tmp_path / "rejects.csv"
+    pairs = twinset.join(table, threshold=0.8, rejects=rejects)
+    assert pairs.to_pylist() == [{"left": 5, "right": 8, "similarity": 1.0}]
+    assert twinset.sketch(table, rejects=rejects).column("id").to_pylist() == [5, 7, 8]
 
 
 @pytest.mark.parametrize("truth", [{"left": [0]}, pyarrow.table({"left": [0]}), ["0", "1"], [(0,), (1,)], [(0, 1), (1,)], [(0, 1), 1]])

@@ -16,7 +16,7 @@ class Index:
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> index = Index.create(folder.name + "/news", kind="labels")
+    >>> index = Index.create(folder.name + "/news", kind="lsh")
     >>> index.add({"id": ["a", "b"], "text": ["the old bridge was closed", "a new library opens"]})
     >>> index.query(["The old bridge was closed."], threshold=0.8).to_pylist()
     [{'query': 0, 'id': 'a', 'similarity': 1.0}]
@@ -31,9 +31,9 @@ class Index:
 
     @classmethod
     def create(
-        cls, path: Path, *, kind: Literal["labels", "synopses"] = "labels", **settings: Unpack[CreateSettings]
+        cls, path: Path, *, kind: Literal["lsh", "kmv", "labels", "synopses"] = "lsh", **settings: Unpack[CreateSettings]
     ) -> Self:
-        """Makes an index: `kind` is "labels" or "synopses"."""
+        """Makes an index: `kind` is "lsh" or "kmv"."""
         _twinset.index_create(options("index create", {"kind": kind, **settings}), path_text(path))
         return cls(path)
 

@@ -1,4 +1,4 @@
-"""The settings of each function: the flags of its command, with `_` for `-`."""
+"""The settings of each function: the options of its command, with `_` for `-`."""
 
 import os
 from decimal import Decimal
@@ -20,7 +20,7 @@ class RunSettings(TypedDict, total=False):
     """How much of the machine is used."""
 
     threads: int
-    memory: str
+    memory: int | str
 
 
 class CutSettings(TypedDict, total=False):
@@ -61,8 +61,8 @@ class ReadSettings(RdfSettings, total=False):
     encoding: str
     page: Literal["main", "text"]
     rejects: Path
-    max_record: str
-    max_unpacked: str
+    max_record: int | str
+    max_unpacked: int | str
     limit: str | list[str]
 
 
@@ -168,8 +168,8 @@ class ProfileSettings(CutSettings, TableSettings, RunSettings, total=False):
     delimiter: str
     no_header: bool
     encoding: str
-    max_record: str
-    max_unpacked: str
+    max_record: int | str
+    max_unpacked: int | str
     limit: str | list[str]
     normalize: str
     normalize_text: UnicodeForm
