@@ -2,19 +2,19 @@
 
 use crate::{Error, Result};
 
-/// What an addition did.
+/// The result of an addition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AddCounts {
-    /// How many records are new.
+    /// The number of new records.
     pub new: u64,
-    /// How many took the place of others with the same id, or made place for later ones.
+    /// The number of records that replaced others with the same id, or were replaced by later ones.
     pub replaced: u64,
 }
 
-/// The longest id. All databases can look up ids of this length.
+/// The longest id, in bytes. All databases can index ids of this length.
 const LONGEST_ID: usize = 2000;
 
-/// Refuses an id that is too long to be looked up.
+/// Rejects ids that some backend cannot store.
 pub(crate) fn check_id(id: &str, index: &str) -> Result<()> {
     if id.contains('\0') {
         return Err(Error::index(index, "an id with a NUL character cannot be kept"));

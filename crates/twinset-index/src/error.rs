@@ -1,15 +1,15 @@
-//! What can go wrong with an index, each with its remedy.
+//! Errors of indexes, each with its remedy.
 
 use std::io;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an index could not do what it was asked.
+/// An error of an index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something about the index as a whole.
+    /// An error of the index as a whole.
     #[error("{index}: {reason}")]
     Index {
         /// The path or address, without a password.
@@ -25,7 +25,7 @@ pub enum Error {
         /// What was not written, and what to do.
         reason: String,
     },
-    /// Its files, or its tables, are damaged, or of another version.
+    /// The files or tables are corrupt, or of another version.
     #[error("{index}: {reason}; {remedy}")]
     Damaged {
         /// The path or address, without a password.
@@ -35,10 +35,10 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// The user asked for something that makes no sense.
+    /// Invalid usage.
     #[error("{0}")]
     Usage(String),
-    /// The library refused.
+    /// An error of the library.
     #[error(transparent)]
     Library(#[from] twinset::Error),
 }

@@ -1,4 +1,4 @@
-//! What an index was made with.
+//! The settings of an index.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Error, Result};
 
-/// What an index was made with. It is kept in the index, and all that is added or asked must fit it.
+/// The settings of an index. They are stored in the index, and all records and queries must match them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The version of the format.
     pub version: u32,
-    /// What kind of index it is.
+    /// The kind of index.
     pub kind: Kind,
     /// How texts become tokens.
     pub tokens: TokenOptions,
-    /// How sets are labelled, if they are.
+    /// The number and length of LSH labels, in an LSH index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     labels: Option<LshOptions>,
-    /// How many values synopses have, if it is these.
+    /// The number of values of a synopsis, in a KMV index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     size: Option<u32>,
-    /// What the hash functions depend on.
+    /// The seed of the hash functions.
     pub seed: u64,
-    /// What its records are; `None` until the first are added, unless it was made for RDF.
+    /// What the records are; `None` until the first are added, unless the index was created for RDF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
 }
@@ -49,29 +49,29 @@ const VERSION: u32 = 1;
 const CHECKSUM: &str = "checksum";
 
 impl Settings {
-    /// For an index of labels that is made now.
+    /// Returns the settings of a new LSH index.
     pub fn lsh(labels: LshOptions, tokens: TokenOptions, seed: u64) -> Self {
         let tokens = tokens.to_record();
         Self { version: VERSION, kind: Kind::Lsh, tokens, labels: Some(labels), size: None, seed, content: None }
     }
 
-    /// For an index of synopses with this k that is made now.
+    /// Returns the settings of a new KMV index with `size` values per synopsis.
     pub fn kmv(size: u32, tokens: TokenOptions, seed: u64) -> Self {
         let tokens = tokens.to_record();
         Self { version: VERSION, kind: Kind::Kmv, tokens, labels: None, size: Some(size), seed, content: None }
     }
 
-    /// How sets are labelled.
+    /// Returns the number and length of LSH labels.
     pub fn labels(&self) -> LshOptions {
         self.labels.unwrap_or_default()
     }
 
-    /// How many values synopses have.
+    /// Returns the number of values of a synopsis.
     pub fn size(&self) -> u32 {
         self.size.unwrap_or(twinset::estimate::SYNOPSIS_SIZE)
     }
 
-    /// As they are kept: with a checksum, as a changed bit may leave settings that make sense.
+    /// Returns the settings as JSON with a checksum, as a flipped bit may leave valid settings.
     pub(crate) fn to_value(&self) -> Value {
         let mut value = serde_json::to_value(self).expect("settings can be written as JSON");
         value[CHECKSUM] = self.checksum().into();
@@ -87,7 +87,7 @@ impl Settings {
         format!("{:016x}", xxh3_64(json.as_bytes()))
     }
 
-    /// Reads the settings of an index that is called so. A newer format is refused.
+    /// Parses the settings of the index `index`. Newer formats are rejected.
     pub(crate) fn from_json(json: &str, index: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Version {
@@ -112,7 +112,7 @@ impl Settings {
         Ok(Self { tokens: settings.tokens.from_record(), ..settings })
     }
 
-    /// Whether token hashes mean the same in both. What is not settled yet, in an index without records, fits anything.
+    /// Returns whether token hashes mean the same in both. Settings that are still open, in an index without records, match any.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {
         let kind = self.tokens.tokens.or(other.tokens.tokens);
         let tokens =
@@ -124,7 +124,7 @@ impl Settings {
         is_same_content && tokens(self) == tokens(other) && self.seed == other.seed
     }
 
-    /// Refuses token options that were given and are others.
+    /// Rejects token options that differ from those of the index.
     pub fn check_tokens(&self, tokens: &TokenOptions, index: &str) -> Result<()> {
         // Where the index was made without a word about tokens, the input tells whether they are words or lines.
         let kind = match (self.tokens.tokens, tokens.tokens) {
@@ -140,7 +140,7 @@ impl Settings {
     }
 }
 
-/// What kind of index it is. Its settings on disk have the papers' names.
+/// The kind of index. The settings on disk use the papers' names.
 #[derive(
     Debug,
     Clone,

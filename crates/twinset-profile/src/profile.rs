@@ -114,9 +114,9 @@ impl Profile {
             let known = cache.and_then(|cache| cache.unchanged(source.name(), &table));
             let was_cached = known.is_some();
             let looked = match known {
-                Some((known, features)) => {
-                    table.rows = known.rows;
-                    Ok((features.to_vec(), Vec::new()))
+                Some(cached) => {
+                    table.rows = cached.table.rows;
+                    Ok((cached.features.clone(), Vec::new()))
                 }
                 None => scan_table(source.as_mut(), &mut table, encoder, &options.text_columns, run),
             };

@@ -13,7 +13,7 @@ use twinset::{TokenKind, TokenOptions};
 use twinset_index::Settings;
 use twinset_index::kmv::{Entry, KmvIndex};
 
-use crate::cache::ProfileCache;
+use crate::cache::{ProfileCache, TableId};
 use crate::features::Feature;
 use crate::relation::{Relation, RelationKind};
 use crate::sources::Counts;
@@ -157,10 +157,10 @@ impl SavedProfile {
             };
             let text = extra.get(PROFILE).and_then(Value::as_str).unwrap_or_default();
             let record: Record = serde_json::from_str(text).map_err(foreign)?;
-            let (schema, table) = record.table;
-            let place = saved.cache.tables.entry((record.source, schema, table)).or_default();
+            let (schema, name) = record.table;
+            let cached = saved.cache.tables.entry(TableId { source: record.source, schema, name }).or_default();
             if let Some(described) = record.described {
-                place.0 = described;
+                cached.table = described;
             }
             let feature = Feature {
                 values: synopsis.values().to_vec(),
@@ -169,21 +169,21 @@ impl SavedProfile {
                 ..record.feature
             };
             saved.cache.answers.extend(record.answers);
-            place.1.push(feature);
+            cached.features.push(feature);
             saved.relations.extend(record.relations);
             saved.values = Some(record.values);
             saved.ids.insert(id.to_owned());
             Ok(())
         })?;
-        for (_, features) in saved.cache.tables.values_mut() {
-            features.sort_by_key(|feature| feature.position);
+        for cached in saved.cache.tables.values_mut() {
+            cached.features.sort_by_key(|feature| feature.position);
         }
         Ok(saved)
     }
 
     /// All features.
     pub(crate) fn features(&self) -> impl Iterator<Item = &Feature> {
-        self.cache.tables.values().flat_map(|(_, features)| features)
+        self.cache.tables.values().flat_map(|cached| &cached.features)
     }
 
     /// The options that decide which values a feature has.

@@ -39,9 +39,9 @@ impl Limited {
         self.news.article(self.submit(submission).unwrap()).unwrap().entities.len()
     }
 
-    fn search(&self, words: &str) -> Result<twinset_server::Found, String> {
+    fn search(&self, words: &str) -> Result<twinset_server::SearchResult, String> {
         let text = TextQuery { words: words.to_owned(), ..TextQuery::default() };
-        let search = Search { text, asked: StoryQuery::of_links(), count: 1000, ..Search::default() };
+        let search = Search { text, story: StoryQuery::of_links(), count: 1000, ..Search::default() };
         self.news.search(&search).map_err(|error| error.to_string())
     }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use twinset_server::{
-    Error, Found, News, Outcome, Search, ServeOptions, StoryQuery, Submission, TextQuery, back_up, import, show_demo,
+    Error, News, Outcome, Search, SearchResult, ServeOptions, StoryQuery, Submission, TextQuery, back_up, import,
+    show_demo,
 };
 
 const STORY: &str = "A ferry with ninety passengers ran aground near the old lighthouse on Sunday morning. The coastguard brought \
@@ -33,9 +34,9 @@ fn add(news: &News, url: &str, title: &str, text: &str) -> i64 {
     news.submit(submission(&format!("https://{url}"), title, text)).unwrap().id
 }
 
-fn find(news: &News, words: &str, asked: StoryQuery) -> Found {
+fn find(news: &News, words: &str, asked: StoryQuery) -> SearchResult {
     let text = TextQuery { words: words.to_owned(), ..TextQuery::default() };
-    news.search(&Search { text, asked, count: 50, ..Search::default() }).unwrap()
+    news.search(&Search { text, story: asked, count: 50, ..Search::default() }).unwrap()
 }
 
 /// The stories of a search, each as the numbers of its articles.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use twinset_server::probe::Wire;
-use twinset_server::{Compare, Error, Found, Moment, News, Search, ServeOptions, StoryQuery, Submission, TextQuery};
+use twinset_server::{
+    Compare, Error, Moment, News, Search, SearchResult, ServeOptions, StoryQuery, Submission, TextQuery,
+};
 
 /// A text of so many words, of which no other text has any.
 fn words(of: &str, count: usize) -> String {
@@ -41,7 +43,7 @@ fn search(words: &str) -> Search {
 }
 
 /// The numbers of each story's articles, in the order of the stories.
-fn stories(found: &Found) -> Vec<Vec<i64>> {
+fn stories(found: &SearchResult) -> Vec<Vec<i64>> {
     let ids = |story: &twinset_server::Story| {
         let mut ids: Vec<i64> = story.articles.iter().map(|article| article.id).collect();
         ids.sort();
@@ -196,7 +198,7 @@ fn a_higher_probability_asks_the_label_index() {
     let two = add(&news, article("two", 1, "Title", &format!("{text} more"), &[]));
     let at = |min_prob: f64| {
         let asked = StoryQuery::new(None, Some(min_prob)).unwrap();
-        stories(&news.search(&Search { asked, ..search("text1") }).unwrap())
+        stories(&news.search(&Search { story: asked, ..search("text1") }).unwrap())
     };
     assert_eq!([at(0.5), at(0.9), at(0.99)], [(); 3].map(|()| vec![vec![one, two]]));
     // Up to 0.9 the links that are kept answer.

@@ -1,9 +1,9 @@
-//! The synopsis index: one compact index for any threshold, any measure of sets, with known errors.
+//! The KMV index: one compact index for any threshold and any measure of sets, with known errors.
 //!
-//! A record is its synopsis: the k smallest hash values of its tokens. They stand in a column, and their lower halves are the
-//! terms of an inverted index (tantivy). A query looks for records that share enough values with its own, by one of several strategies (`strategy`), and
-//! compares each by the k smallest values of the union. `segment` reads one part of the index, `snapshot` one state of it,
-//! `writer` makes the next, `merges` says which parts become one.
+//! It stores a synopsis of each record, the k smallest hash values of its tokens, in a column; their lower halves are the terms of an
+//! inverted index (tantivy). A query finds the records that share enough values with its own, by one of several strategies
+//! (`strategy`), and compares each by the k smallest values of the union. `segment` reads one segment of the index, `snapshot` one
+//! state of it, `writer` writes the next, and `merges` chooses the segments to merge.
 
 mod frontier;
 mod merges;
@@ -16,7 +16,7 @@ mod strategy;
 mod writer;
 
 pub use optimistic::{MissRate, miss_rate};
-pub use snapshot::{Found, Hit, Snapshot};
+pub use snapshot::{Hit, Snapshot, StoredSynopsis};
 pub use strategy::CandidateStrategy;
 pub use writer::Entry;
 
@@ -33,7 +33,7 @@ use twinset::tokenize::synopsis_value;
 use crate::folder::{self, TantivyFolder};
 use crate::{Error, Kind, Result, Settings};
 
-/// An index of synopses in a folder.
+/// A KMV index in a folder.
 pub struct KmvIndex {
     path: PathBuf,
     name: String,
@@ -46,35 +46,35 @@ pub struct KmvIndex {
     threads: usize,
 }
 
-/// What a query asks.
+/// A query.
 #[derive(Debug, Clone, Copy)]
 pub struct Query {
-    /// Which records are wanted.
+    /// The condition on records.
     pub condition: Condition,
     /// How candidates are found.
     pub strategy: CandidateStrategy,
-    /// Only so many values of each synopsis are compared, if that is less than they have.
+    /// Compare only the smallest `size` values of each synopsis.
     pub size: Option<u32>,
 }
 
-/// What is in an index.
+/// Statistics of an index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stats {
-    /// What it was made with.
+    /// The settings.
     pub settings: Settings,
-    /// How many records there are.
+    /// The number of records.
     pub records: u64,
-    /// How many of them have a complete synopsis.
+    /// The number of records whose synopsis holds all values.
     pub complete: u64,
-    /// How many values they have in all.
+    /// The number of values of all synopses.
     pub values: u64,
-    /// How many values their sets have in all, as far as that is known or estimated.
+    /// The number of values of all sets, estimated for incomplete synopses.
     pub distinct: f64,
-    /// How many parts the index has.
+    /// The number of segments.
     pub segments: u64,
-    /// How many bytes it takes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// How many bytes its records were made from.
+    /// The size of the input in bytes.
     pub input_bytes: u64,
 }
 
@@ -93,9 +93,9 @@ struct Fields {
     complete: Field,
     /// How many values the set has, as far as that is known or estimated.
     size: Field,
-    /// How many bytes it was made from.
+    /// The size of its input in bytes.
     bytes: Field,
-    /// What else is kept of it.
+    /// Other data stored with it.
     extra: Field,
 }
 
@@ -132,7 +132,7 @@ struct State {
     twinset: serde_json::Value,
     /// The number of the next record that is new.
     next: u64,
-    /// Whether values were ever added to a record that was there.
+    /// Returns whether values were ever merged into an existing record.
     #[serde(default)]
     merged: bool,
     /// How many records there are; indexes of before do not tell.
@@ -147,7 +147,7 @@ impl State {
 }
 
 impl KmvIndex {
-    /// Makes an index in a folder, which must be empty or new.
+    /// Creates an index in a folder, which must be empty or new.
     pub fn create(path: &Path, settings: &Settings) -> Result<Self> {
         let name = path.display().to_string();
         Synopsis::check_size(settings.size())?;
@@ -167,12 +167,12 @@ impl KmvIndex {
         Self::open(path)
     }
 
-    /// Whether a folder holds such an index.
+    /// Returns whether a folder holds a KMV index.
     pub fn is_at(path: &Path) -> bool {
         path.join(FILE).is_file()
     }
 
-    /// Opens an index that exists.
+    /// Opens an existing index.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let index = TantivyFolder::open_index(path).map_err(|error| match error {
@@ -204,29 +204,29 @@ impl KmvIndex {
         Ok(Self { path: path.to_owned(), name, index, fields, settings, writer: None, threads })
     }
 
-    /// Writes with so many threads.
+    /// Sets the number of threads that write.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// Whether values were ever added to a record that was there.
+    /// Returns whether values were ever merged into an existing record.
     pub fn is_merged(&self) -> Result<bool> {
         Ok(state(&self.index, &self.name)?.merged)
     }
 
-    /// What it was made with.
+    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The synopsis of a set of token hashes, as this index makes it.
+    /// Computes the synopsis of a set of token hashes.
     pub fn synopsis_of(&self, hashes: &[u64]) -> Result<SynopsisBuilder> {
         let mut builder = SynopsisBuilder::new(self.settings.size())?;
         hashes.iter().for_each(|&hash| builder.insert(synopsis_value(hash, self.settings.seed)));
         Ok(builder)
     }
 
-    /// Refuses another index whose values mean something else.
+    /// Rejects an index whose hashes mean something else.
     pub fn check_alike(&self, other: &Self) -> Result<()> {
         if self.settings.is_alike(&other.settings) {
             return Ok(());
@@ -235,12 +235,12 @@ impl KmvIndex {
         Err(Error::index(&self.name, reason))
     }
 
-    /// What it is called in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its last state, which stays the same whatever is written meanwhile.
+    /// Returns a snapshot of the index.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let reader: tantivy::Result<IndexReader> =
             self.index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
@@ -248,7 +248,7 @@ impl KmvIndex {
         Snapshot::new(&reader.searcher(), self.fields, &self.settings, &self.name)
     }
 
-    /// What is in it.
+    /// Returns statistics.
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.snapshot()?;
         let (mut complete, mut values, mut distinct) = (0, 0, 0.0);
@@ -272,8 +272,7 @@ impl KmvIndex {
         })
     }
 
-    /// Reads everything and tells what is wrong: files whose checksum is another, synopses that cannot be, records whose values
-    /// lead nowhere.
+    /// Reads everything and returns all corruption: checksums that do not match, impossible synopses, records that no value finds.
     pub fn damages(&self) -> Result<Vec<String>> {
         let opstamp = || self.index.load_metas().map(|metas| metas.opstamp).ok();
         let before = opstamp();

@@ -93,7 +93,7 @@ impl Segment {
         self.reader.max_doc()
     }
 
-    /// The record that is called so.
+    /// Returns the record with an id.
     pub(super) fn find(&self, id: &str) -> Result<Option<DocId>> {
         let term = Term::from_field_text(self.fields.id, id);
         let list = self.ids.read_postings(&term, IndexRecordOption::Basic);

@@ -1,4 +1,4 @@
-//! One state of an index, which stays the same whatever is written meanwhile.
+//! A snapshot: one state of an index, whatever is written meanwhile.
 
 use rayon::prelude::*;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use super::segment::Segment;
 use super::{Fields, Query, State};
 use crate::{Error, Result, Settings};
 
-/// One state of an index.
+/// A snapshot of an index.
 pub struct Snapshot {
     name: String,
     k: u32,
@@ -21,29 +21,29 @@ pub struct Snapshot {
 
 /// A record of the index.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Its number: records that came earlier have smaller ones.
+pub struct StoredSynopsis {
+    /// Its number; earlier records have smaller numbers.
     pub number: u64,
-    /// What it is called.
+    /// Its id.
     pub id: String,
     /// The values of its synopsis.
     pub values: Vec<u64>,
-    /// Whether these are all that its set has.
+    /// Whether these are all values of its set.
     pub is_complete: bool,
-    /// How many bytes it was made from.
+    /// The size of its input in bytes.
     pub bytes: u64,
-    /// What else is kept of it.
+    /// Other data stored with it.
     pub extra: Map<String, Value>,
 }
 
-/// A record that was found by a query.
+/// A record found by a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// Its number.
     pub number: u64,
-    /// How it compares with the query, which stands on the left.
+    /// The comparison with the query, which is the left side.
     pub comparison: Comparison,
-    /// The value of the measure, as it is estimated.
+    /// The estimated value of the measure.
     pub similarity: f64,
     place: Place,
 }
@@ -65,12 +65,12 @@ impl Snapshot {
         Ok(Self { name: name.to_owned(), k, segments: segments.collect::<Result<_>>()? })
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn len(&self) -> u64 {
         self.segments.iter().map(Segment::len).sum()
     }
 
-    /// Whether there is no record.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,21 +84,21 @@ impl Snapshot {
         self.segments.len()
     }
 
-    /// The record that is called so.
-    pub fn find(&self, id: &str) -> Result<Option<Found>> {
+    /// Returns the record with an id.
+    pub fn find(&self, id: &str) -> Result<Option<StoredSynopsis>> {
         let mut buffer = Vec::new();
         for segment in &self.segments {
             if let Some(document) = segment.find(id)? {
                 let is_complete = segment.synopsis(document, &mut buffer)?.is_complete();
                 let (id, extra) = segment.stored(document)?;
                 let (number, bytes) = (segment.number(document), segment.bytes(document));
-                return Ok(Some(Found { number, id, values: buffer, is_complete, bytes, extra }));
+                return Ok(Some(StoredSynopsis { number, id, values: buffer, is_complete, bytes, extra }));
             }
         }
         Ok(None)
     }
 
-    /// The number of the record that is called so.
+    /// Returns the number of the record with an id.
     pub(super) fn number_of(&self, id: &str) -> Result<Option<u64>> {
         for segment in &self.segments {
             if let Some(document) = segment.find(id)? {
@@ -108,7 +108,7 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// What a hit is called, and what else is kept of it.
+    /// Returns the id of a hit, and the other data stored with it.
     pub fn stored(&self, hit: &Hit) -> Result<(String, Map<String, Value>)> {
         self.segments[hit.place.segment as usize].stored(hit.place.document)
     }
@@ -376,7 +376,7 @@ impl Snapshot {
     }
 }
 
-/// So many are told.
+/// The most problems to report.
 const MOST_DAMAGES: usize = 20;
 
 /// What records are called, by their numbers.

@@ -1,4 +1,4 @@
-//! How records are found that share enough values with a query.
+//! Strategies that find the records that share enough values with a query.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
@@ -44,7 +44,7 @@ pub enum CandidateStrategy {
 const MOST_LISTS: usize = 10_000;
 
 impl CandidateStrategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Calls `visit` for the records of a segment that may be wanted, each once: at least for those that share as many of the

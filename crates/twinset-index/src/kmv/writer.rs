@@ -1,4 +1,4 @@
-//! Changes of an index: each is there wholly or not at all, and stays once the call has returned.
+//! Changes of an index. Each is atomic, and durable once the call has returned.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::ErrorKind;
@@ -11,21 +11,21 @@ use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use twinset::estimate::{Synopsis, SynopsisBuilder};
 
 use super::merges::IntactMerges;
-use super::{Found, KmvIndex, Snapshot, State, state, term};
+use super::{KmvIndex, Snapshot, State, StoredSynopsis, state, term};
 use crate::change::check_id;
 use crate::folder::TantivyFolder;
 use crate::{AddCounts, Error, Result, Settings};
 
-/// A record that is to be kept.
+/// A record to add.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What it is called.
+    /// Its id.
     pub id: String,
-    /// The values of its set.
+    /// The synopsis of its set.
     pub synopsis: SynopsisBuilder,
-    /// How many bytes it was made from.
+    /// The size of its input in bytes.
     pub bytes: u64,
-    /// What else is kept of it.
+    /// Other data stored with it.
     pub extra: Map<String, Value>,
 }
 
@@ -39,17 +39,17 @@ impl KmvIndex {
         Ok(self.exchange(&[], records, merge)?.1)
     }
 
-    /// Removes records and adds others, all of it or nothing.
+    /// Removes records and adds others in one transaction.
     pub fn replace(&mut self, gone: &[String], records: Vec<Entry>) -> Result<()> {
         self.exchange(gone, records, false).map(|_| ())
     }
 
-    /// Removes records, all of them or none. Returns how many of the ids there were.
+    /// Removes records in one transaction. Returns the number of removed records.
     pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
         Ok(self.exchange(ids, Vec::new(), false)?.0)
     }
 
-    /// Removes records and adds others. Returns how many are gone, and what was added.
+    /// Removes records and adds others. Returns the number of removed records and the counts of added ones.
     fn exchange(&mut self, gone: &[String], records: Vec<Entry>, merge: bool) -> Result<(u64, AddCounts)> {
         let (given, mut has_merged) = (records.len() as u64, false);
         let mut order: Vec<Entry> = Vec::with_capacity(records.len());
@@ -108,7 +108,7 @@ impl KmvIndex {
         Ok((removed, AddCounts { new, replaced: given - new }))
     }
 
-    /// Settles what the records to come are, in an index that has none.
+    /// Changes settings that are still open, in an index without records.
     pub fn set_settings(&mut self, settings: &Settings) -> Result<()> {
         if self.settings == *settings {
             return Ok(());
@@ -121,7 +121,7 @@ impl KmvIndex {
         Ok(())
     }
 
-    /// Waits until parts that are being merged in the background are.
+    /// Waits for background merges.
     pub fn finish(&mut self) -> Result<()> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let merged = writer.wait_merging_threads();
@@ -208,7 +208,7 @@ impl Entry {
     }
 }
 
-impl Found {
+impl StoredSynopsis {
     /// As it was given once.
     fn into_entry(self, settings: &Settings) -> Result<Entry> {
         let mut synopsis = SynopsisBuilder::new(settings.size())?;

@@ -55,7 +55,7 @@ impl Tree {
 }
 
 impl Memory {
-    /// An empty index.
+    /// Creates an empty index.
     pub(super) fn new(settings: &Settings) -> Self {
         let trees = (0..settings.labels().trees).map(|_| Tree::default()).collect();
         Self { settings: settings.clone(), numbers: HashMap::new(), records: BTreeMap::new(), trees }
@@ -69,7 +69,7 @@ impl Memory {
         self.records.insert(number, (record.id.clone(), record.hashes.clone()));
     }
 
-    /// Takes a record out. Returns its number.
+    /// Removes a record. Returns its number.
     fn take(&mut self, id: &str, relabel: &dyn Fn(&[u64]) -> Vec<i64>) -> Option<i64> {
         let number = self.numbers.remove(id)?;
         let (_, hashes) = self.records.remove(&number)?;
@@ -157,12 +157,12 @@ impl Backend for Memory {
         Ok(self.trees.iter().map(|tree| tree.len() as u64).sum())
     }
 
-    fn hold(&mut self) -> Result<()> {
+    fn begin_snapshot(&mut self) -> Result<()> {
         // Nobody else writes.
         Ok(())
     }
 
-    fn release(&mut self) -> Result<()> {
+    fn end_snapshot(&mut self) -> Result<()> {
         Ok(())
     }
 

@@ -1,9 +1,9 @@
-//! The label index: near duplicates of a record, each found with a probability that the query chooses.
+//! The LSH index finds the near duplicates of a record, each with a probability that the query chooses.
 //!
-//! An index has l trees. In each a record has a label of k bits; records that are alike have labels that begin alike.
-//! A query computes from its threshold and its probability how many bits to compare, looks up that range of labels in every
-//! tree, and compares what it finds exactly, so nothing is returned that is not alike. `backend` says what a place for the
-//! labels must offer; `memory`, `sqlite`, `postgres` and `mysql` are such places.
+//! An index has l trees. In each, a record has a label of k bits, and similar records have labels with a common prefix. From its
+//! threshold and probability a query computes how many bits to compare. It looks up that range of labels in every tree, and
+//! compares the candidates exactly, so it returns nothing below the threshold. `backend` is the trait of storage, which `memory`,
+//! `sqlite`, `postgres` and `mysql` implement.
 
 mod address;
 mod backend;
@@ -35,57 +35,57 @@ use self::{mysql::Mysql, postgres::Postgres};
 use crate::change::check_id;
 use crate::{AddCounts, Error, Result, Settings};
 
-/// An index of token sets.
+/// An LSH index of token sets.
 pub struct LshIndex {
     backend: Box<dyn Backend>,
     labeler: Labeler,
 }
 
-/// What a query asks.
+/// A query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Query {
-    /// How alike the records must be.
+    /// The lowest Jaccard similarity.
     pub threshold: Threshold,
-    /// With which probability each of them is to be found.
+    /// The probability with which each near duplicate is found.
     pub probability: f64,
 }
 
-/// A record that was found.
+/// A record found by a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// Its number in the index.
     pub number: i64,
-    /// What it is called.
+    /// Its id.
     pub id: String,
-    /// How alike it is: the Jaccard similarity.
+    /// Its Jaccard similarity.
     pub similarity: f64,
 }
 
-/// Two records of an index, or of two.
+/// A pair of records of one index, or of two.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// The record that came earlier, or that of the first index.
+    /// The id of the earlier record, or of the record of the first index.
     pub left: String,
-    /// The other one.
+    /// The id of the other record.
     pub right: String,
-    /// How alike they are.
+    /// Their Jaccard similarity.
     pub similarity: f64,
 }
 
-/// What is in an index.
+/// Statistics of an index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stats {
-    /// What it was made with.
+    /// The settings.
     pub settings: Settings,
-    /// How many records there are.
+    /// The number of records.
     pub records: u64,
-    /// How many labels they have in all.
+    /// The number of labels.
     pub labels: u64,
-    /// How many bytes it takes, if that can be told.
+    /// The size in bytes, if known.
     pub bytes: Option<u64>,
 }
 
-/// Records that are read at a time.
+/// The number of records read at a time.
 const BATCH: usize = 1000;
 
 impl LshIndex {
@@ -102,7 +102,7 @@ impl LshIndex {
         Ok(Self { backend, labeler })
     }
 
-    /// Opens an index that exists.
+    /// Opens an existing index.
     pub fn open(address: &str) -> Result<Self> {
         let backend: Box<dyn Backend> = match Address::parse(address)? {
             Address::Folder(path) => Box::new(Sqlite::open(&path)?),
@@ -116,39 +116,39 @@ impl LshIndex {
         Ok(Self { backend, labeler })
     }
 
-    /// An index that is gone with the process.
+    /// Creates an index in main memory, which ends with the process.
     pub fn in_memory(settings: &Settings) -> Result<Self> {
         let labeler = Labeler::new(settings.labels(), settings.seed)?;
         Ok(Self { backend: Box::new(Memory::new(settings)), labeler })
     }
 
-    /// What it was made with.
+    /// The settings.
     pub fn settings(&self) -> &Settings {
         self.backend.settings()
     }
 
-    /// What it is called in messages: its path or address, without a password.
+    /// Returns the path or address without a password, for messages.
     pub fn name(&self) -> &str {
         self.backend.name()
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn len(&mut self) -> Result<u64> {
         self.backend.len()
     }
 
-    /// Whether there is no record.
+    /// Returns whether there are no records.
     pub fn is_empty(&mut self) -> Result<bool> {
         Ok(self.backend.len()? == 0)
     }
 
-    /// A record with its labels. It can be made on any thread.
+    /// Computes the labels of a record. Any thread can do this.
     pub fn label(labeler: &Labeler, id: String, hashes: Vec<u64>) -> LabeledRecord {
         let labels = labeler.labels(&hashes);
         LabeledRecord { id, hashes, labels }
     }
 
-    /// Adds records, all of them or none; of those with the same id the last counts, and takes the place of one that is there.
+    /// Adds records in one transaction. Records with an id of the index replace the old ones; of several with the same id, the last counts.
     pub fn add(&mut self, mut records: Vec<LabeledRecord>) -> Result<AddCounts> {
         for record in &records {
             check_id(&record.id, self.backend.name())?;
@@ -163,7 +163,7 @@ impl LshIndex {
         Ok(AddCounts { new, replaced: given - new })
     }
 
-    /// Adds texts with their ids, all of them or none, as [`add`](Self::add) does.
+    /// Adds texts with their ids in one transaction, as [`add`](Self::add) does.
     pub fn add_texts<I: Into<String>, T: AsRef<str>>(
         &mut self,
         texts: impl IntoIterator<Item = (I, T)>,
@@ -174,35 +174,35 @@ impl LshIndex {
         self.add(records)
     }
 
-    /// Hashes texts as those of this index are hashed.
+    /// Returns the hasher of texts.
     fn hasher(&self) -> Result<TokenHasher> {
         let settings = self.settings();
         Ok(TokenHasher::new(&settings.tokens, settings.seed)?)
     }
 
-    /// Settles what the records to come are, in an index that has none.
+    /// Changes settings that are still open, in an index without records.
     pub fn set_settings(&mut self, settings: &Settings) -> Result<()> {
         if self.settings() == settings { Ok(()) } else { self.backend.set_settings(settings) }
     }
 
-    /// Removes records, all of them or none. Returns how many of the ids there were.
+    /// Removes records in one transaction. Returns the number of removed records.
     pub fn remove(&mut self, ids: &[String]) -> Result<u64> {
         self.backend.remove(ids, &|hashes| self.labeler.labels(hashes))
     }
 
-    /// The record of an id.
+    /// Returns the record with an id.
     pub fn find(&mut self, id: &str) -> Result<Option<StoredRecord>> {
         self.backend.find(id)
     }
 
-    /// The records that are near duplicates of a text, as [`query`](Self::query) finds them.
+    /// Returns the near duplicates of a text, as [`query`](Self::query) does.
     pub fn query_text(&mut self, text: &str, query: &Query) -> Result<Vec<Hit>> {
         let hashes = self.hasher()?.hashes(text)?;
         self.query(&hashes, query)
     }
 
-    /// The records that are alike enough, most similar first, ties in the order in which they came. Each of them is found with
-    /// the probability that the query asks for.
+    /// Returns the near duplicates of a set, most similar first, ties in the order in which they were added. Each is found with the
+    /// probability of the query.
     pub fn query(&mut self, hashes: &[u64], query: &Query) -> Result<Vec<Hit>> {
         let length = self.settings().labels().length(query.threshold, query.probability)?;
         let bounds = Bounds::new(Measure::Jaccard, query.threshold, Collections::One)?;
@@ -224,14 +224,14 @@ impl LshIndex {
         Ok(hits)
     }
 
-    /// Calls `visit` for all pairs of records that are alike enough, in the order in which the left ones came.
+    /// Calls `visit` for all pairs of near duplicates, in the order in which the left records were added.
     pub fn join<E: From<Error>>(
         &mut self,
         query: &Query,
         mut visit: impl FnMut(Pair) -> Result<(), E>,
     ) -> Result<(), E> {
         self.check(query)?;
-        self.steadily(|index| {
+        self.in_snapshot(|index| {
             let mut last = i64::MIN;
             while let Some(batch) = index.next_batch(&mut last)? {
                 for record in batch {
@@ -244,7 +244,7 @@ impl LshIndex {
         })
     }
 
-    /// The same for pairs of a record of this index and one of another, which must have been made alike.
+    /// Calls `visit` for all near duplicates of a record of this index and one of another with the same settings.
     pub fn join_with<E: From<Error>>(
         &mut self,
         other: &mut Self,
@@ -265,7 +265,7 @@ impl LshIndex {
         Ok(())
     }
 
-    /// The records after the one with this number, which becomes that of the last of them; `None` after the last.
+    /// Returns the records after number `last`, and advances it; `None` at the end.
     fn next_batch(&mut self, last: &mut i64) -> Result<Option<Vec<StoredRecord>>> {
         let batch = self.backend.after(*last, BATCH)?;
         // In a damaged index a number may lead back, and everything would be read again and again.
@@ -278,16 +278,16 @@ impl LshIndex {
         Ok((!batch.is_empty()).then_some(batch))
     }
 
-    /// Refuses what the index cannot promise.
+    /// Rejects queries that the index cannot answer with the probability they ask for.
     pub fn check(&self, query: &Query) -> Result<()> {
         Bounds::new(Measure::Jaccard, query.threshold, Collections::One)?;
         self.settings().labels().length(query.threshold, query.probability)?;
         Ok(())
     }
 
-    /// Calls `visit` for all records in the order in which they came.
+    /// Calls `visit` for all records, in the order in which they were added.
     pub fn for_each<E: From<Error>>(&mut self, mut visit: impl FnMut(&StoredRecord) -> Result<(), E>) -> Result<(), E> {
-        self.steadily(|index| {
+        self.in_snapshot(|index| {
             let mut last = i64::MIN;
             while let Some(batch) = index.next_batch(&mut last)? {
                 batch.iter().try_for_each(&mut visit)?;
@@ -296,17 +296,17 @@ impl LshIndex {
         })
     }
 
-    /// Reads from one state of the index, whatever others write meanwhile.
-    fn steadily<T, E: From<Error>>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
-        self.backend.hold()?;
+    /// Reads from one snapshot of the index, whatever others write meanwhile.
+    fn in_snapshot<T, E: From<Error>>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
+        self.backend.begin_snapshot()?;
         let result = read(self);
-        let released = self.backend.release();
+        let released = self.backend.end_snapshot();
         let value = result?;
         released?;
         Ok(value)
     }
 
-    /// What is in it.
+    /// Returns statistics.
     pub fn stats(&mut self) -> Result<Stats> {
         Ok(Stats {
             settings: self.settings().clone(),
@@ -316,14 +316,14 @@ impl LshIndex {
         })
     }
 
-    /// Reads everything and tells what is wrong: damaged files, hashes out of order, records whose labels are missing,
-    /// labels without a record.
+    /// Reads everything and returns all corruption: of files, hashes out of order, records without their labels, labels without a
+    /// record.
     pub fn damages(&mut self) -> Result<Vec<String>> {
         self.examine(|_| true)
     }
 
-    /// The same, but labels are made again only for 1,000 records; of the others their number is checked. It is much faster. A
-    /// single label that was changed costs one of many chances to find a record, and never leads to a wrong answer.
+    /// Does the same, but computes the labels of 1,000 records only, and counts those of the others. This is much faster. A single
+    /// corrupt label costs one of many chances to find a record, and never leads to a wrong answer.
     pub fn quick_damages(&mut self) -> Result<Vec<String>> {
         // At other places each time.
         let start = RandomState::new().build_hasher().finish();
@@ -333,7 +333,7 @@ impl LshIndex {
 
     fn examine(&mut self, is_labelled_again: impl Fn(u64) -> bool) -> Result<Vec<String>> {
         let mut damages = self.backend.damages()?;
-        self.steadily(|index| {
+        self.in_snapshot(|index| {
             let (mut expected, mut last, mut place) = (0, i64::MIN, 0);
             while let Some(batch) = index.next_batch(&mut last)? {
                 for record in batch {
@@ -366,7 +366,7 @@ impl LshIndex {
     }
 }
 
-/// Calls `visit` for a record and each that was found for it, in the order in which these came.
+/// Calls `visit` for a record and each of its hits, in the order in which these were added.
 fn each_pair<E>(
     record: &StoredRecord,
     mut hits: Vec<Hit>,
@@ -379,9 +379,9 @@ fn each_pair<E>(
     Ok(())
 }
 
-/// So many are told.
+/// The most problems to report.
 const MOST_DAMAGES: usize = 20;
 
-/// Of so many records labels are made again in a quick check. They are spread evenly: if those of one record in a hundred were wrong,
-/// all of them would be missed once in 20,000 checks.
+/// A quick check computes the labels of this many records, spread evenly: if those of one record in a hundred were wrong, it would
+/// miss all of them once in 20,000 checks.
 const SAMPLE: u64 = 1000;

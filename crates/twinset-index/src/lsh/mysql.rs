@@ -267,12 +267,12 @@ impl Backend for Mysql {
         Ok(count.map_err(|error| failure(&self.name, &error))?.unwrap_or(0) as usize)
     }
 
-    fn hold(&mut self) -> Result<()> {
+    fn begin_snapshot(&mut self) -> Result<()> {
         let begin = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
         self.connection.query_drop(begin).map_err(|error| failure(&self.name, &error))
     }
 
-    fn release(&mut self) -> Result<()> {
+    fn end_snapshot(&mut self) -> Result<()> {
         self.connection.query_drop("COMMIT").map_err(|error| failure(&self.name, &error))
     }
 

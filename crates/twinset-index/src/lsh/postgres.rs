@@ -226,12 +226,12 @@ impl Backend for Postgres {
         Ok(rows[0].get::<_, i64>(0) as usize)
     }
 
-    fn hold(&mut self) -> Result<()> {
+    fn begin_snapshot(&mut self) -> Result<()> {
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
         self.client.batch_execute(begin).map_err(|error| failure(&self.name, &error))
     }
 
-    fn release(&mut self) -> Result<()> {
+    fn end_snapshot(&mut self) -> Result<()> {
         self.client.batch_execute("COMMIT").map_err(|error| failure(&self.name, &error))
     }
 

@@ -331,12 +331,12 @@ impl Backend for Sqlite {
         })
     }
 
-    fn hold(&mut self) -> Result<()> {
+    fn begin_snapshot(&mut self) -> Result<()> {
         // A transaction begins to see its state with the first reading.
         self.ask(|connection| connection.execute_batch("BEGIN; SELECT count(*) FROM settings"))
     }
 
-    fn release(&mut self) -> Result<()> {
+    fn end_snapshot(&mut self) -> Result<()> {
         self.ask(|connection| connection.execute_batch("COMMIT"))
     }
 

@@ -1,11 +1,10 @@
 //! The watermark of an index in SQLite: the number of the last change that was acknowledged, in a small file beside the database.
 //!
-//! A log that was damaged after a kill ends where the damage is, which SQLite takes for the end of a change that was interrupted;
-//! a database whose log was lost looks like one that never had it. The watermark tells: a database that has not come so far has
-//! lost changes.
+//! SQLite takes a corrupt write-ahead log for one that ends before an interrupted change, and a database whose log is lost for one
+//! that never had it. A database that is behind its watermark has lost changes.
 //!
-//! The number has two places, written in turns, each with a checksum, so that a write that was interrupted leaves the number before
-//! it. It is written after the change is on the disk, and nobody waits for it: one that is too low, or lost, only tells less.
+//! The number is written to two slots in turn, each with a checksum, so that an interrupted write leaves the number before it. It is
+//! written after the change is durable, and not synced: a watermark that is too low, or lost, only detects less.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -30,7 +29,7 @@ impl Watermark {
         &self.file
     }
 
-    /// The number of a change that was acknowledged; 0 if none is known.
+    /// Returns the number of the last acknowledged change; 0 if unknown.
     pub(super) fn read(&self) -> u64 {
         let mut bytes = Vec::new();
         let read = File::open(&self.file).and_then(|file| file.take(2 * PLACE).read_to_end(&mut bytes));
@@ -38,7 +37,7 @@ impl Watermark {
         read.map_or(0, |_| numbers.max().unwrap_or(0))
     }
 
-    /// Says that a change was acknowledged.
+    /// Records that a change was acknowledged.
     pub(super) fn raise(&self, number: u64) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&self.file)?;
         file.seek(SeekFrom::Start(number % 2 * PLACE))?;

@@ -87,18 +87,18 @@ pub struct Feeds {
     /// Seconds between two questions.
     pause: i64,
     /// The feeds that are being asked.
-    asked: Arc<Mutex<HashSet<i64>>>,
+    polling: Arc<Mutex<HashSet<i64>>>,
 }
 
 /// The right to ask a feed, which one has at a time.
 struct PollGuard {
     id: i64,
-    asked: Arc<Mutex<HashSet<i64>>>,
+    polling: Arc<Mutex<HashSet<i64>>>,
 }
 
 impl Drop for PollGuard {
     fn drop(&mut self) {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.polling.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 
@@ -113,7 +113,7 @@ struct Answer {
 impl Feeds {
     pub(crate) fn new(news: Arc<News>, minutes: u32, reach: Network) -> Result<Self> {
         let fetcher = Fetcher::new(reach, news.limits())?;
-        Ok(Self { news, fetcher, pause: i64::from(minutes) * 60, asked: Arc::default() })
+        Ok(Self { news, fetcher, pause: i64::from(minutes) * 60, polling: Arc::default() })
     }
 
     /// All feeds, in the order in which they came.
@@ -207,8 +207,8 @@ impl Feeds {
 
     /// The right to ask a feed, unless it is being asked.
     fn turn(&self, id: i64) -> Option<PollGuard> {
-        let is_free = self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-        is_free.then(|| PollGuard { id, asked: self.asked.clone() })
+        let is_free = self.polling.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        is_free.then(|| PollGuard { id, polling: self.polling.clone() })
     }
 
     /// Asks a feed now, or waits for what it answers somebody else.
@@ -216,7 +216,7 @@ impl Feeds {
         if let Some(turn) = self.turn(id) {
             return self.poll(self.find(id)?, &turn).await;
         }
-        while self.asked.lock().unwrap_or_else(PoisonError::into_inner).contains(&id) {
+        while self.polling.lock().unwrap_or_else(PoisonError::into_inner).contains(&id) {
             tokio::time::sleep(GLANCE).await;
         }
         self.find(id)

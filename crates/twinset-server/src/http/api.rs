@@ -16,13 +16,13 @@ use utoipa_axum::routes;
 
 use super::Service;
 use super::failure::Failure;
-use super::parameters::{Id, Likeness, Parameters, SearchParameters, Sent, Window, asked};
+use super::parameters::{Id, JsonBody, Parameters, SearchParameters, StoryParameters, Window, story_query};
 use crate::article::{Article, Head, Submission};
 use crate::feeds::Feed;
 use crate::ingest::writer::Receipt;
 use crate::limits::Limits;
-use crate::news::Found;
-use crate::news::{Comparison, Judged, Similar};
+use crate::news::{Comparison, SearchResult, Similar};
+use crate::store::Verdict;
 use crate::stories::story::Story;
 
 type Answer<T> = Result<Json<T>, Failure>;
@@ -105,7 +105,7 @@ pub(super) async fn described(description: Arc<String>) -> impl IntoResponse {
 /// delete it first.
 #[utoipa::path(post, path = "/api/articles", tag = "articles", request_body = Submission,
     responses((status = 200, body = Receipt)))]
-async fn post_article(State(service): State<Service>, Sent(submission): Sent<Submission>) -> Answer<Receipt> {
+async fn post_article(State(service): State<Service>, JsonBody(submission): JsonBody<Submission>) -> Answer<Receipt> {
     Ok(Json(service.take_in(|news| news.submit(submission)).await?))
 }
 
@@ -133,14 +133,14 @@ async fn delete_article(State(service): State<Service>, Id(id): Id) -> Result<St
 
 /// What is similar to an article, the most similar first
 #[utoipa::path(get, path = "/api/articles/{id}/similar", tag = "stories",
-    params(("id" = i64, Path, description = "Its number"), Likeness), responses((status = 200, body = [Similar])))]
+    params(("id" = i64, Path, description = "Its number"), StoryParameters), responses((status = 200, body = [Similar])))]
 async fn similar_to_article(
     State(service): State<Service>,
     Id(id): Id,
-    Parameters(likeness): Parameters<Likeness>,
+    Parameters(likeness): Parameters<StoryParameters>,
 ) -> Answer<Vec<Similar>> {
-    let asked = likeness.asked()?;
-    Ok(Json(service.work(move |news| news.similar_to(id, asked)).await?))
+    let query = likeness.query()?;
+    Ok(Json(service.work(move |news| news.similar_to(id, query)).await?))
 }
 
 /// A text that is not kept.
@@ -164,65 +164,68 @@ pub(super) struct Text {
 
 /// What is similar to a text that is not kept, the most similar first
 #[utoipa::path(post, path = "/api/similar", tag = "stories", request_body = Text, responses((status = 200, body = [Similar])))]
-async fn similar_to_text(State(service): State<Service>, Sent(text): Sent<Text>) -> Answer<Vec<Similar>> {
+async fn similar_to_text(State(service): State<Service>, JsonBody(text): JsonBody<Text>) -> Answer<Vec<Similar>> {
     // The shortest decimal that means this number is meant.
     let told = |number: Option<f64>| number.map(|number| number.to_string());
-    let asked = asked(told(text.min_sim).as_deref(), told(text.min_prob).as_deref())?;
-    Ok(Json(service.work(move |news| news.similar(&text.title, &text.text, asked)).await?))
+    let query = story_query(told(text.min_sim).as_deref(), told(text.min_prob).as_deref())?;
+    Ok(Json(service.work(move |news| news.similar(&text.title, &text.text, query)).await?))
 }
 
 /// The stories that have what is sought, in the order of their best articles
-#[utoipa::path(get, path = "/api/search", tag = "stories", params(SearchParameters), responses((status = 200, body = Found)))]
-async fn search(State(service): State<Service>, Parameters(parameters): Parameters<SearchParameters>) -> Answer<Found> {
+#[utoipa::path(get, path = "/api/search", tag = "stories", params(SearchParameters), responses((status = 200, body = SearchResult)))]
+async fn search(
+    State(service): State<Service>,
+    Parameters(parameters): Parameters<SearchParameters>,
+) -> Answer<SearchResult> {
     let search = parameters.search(service.limits())?;
     Ok(Json(service.work(move |news| news.search(&search)).await?))
 }
 
 /// The story of an article
 #[utoipa::path(get, path = "/api/groups/{id}", tag = "stories",
-    params(("id" = i64, Path, description = "The number of one of its articles"), Likeness), responses((status = 200, body = Story)))]
+    params(("id" = i64, Path, description = "The number of one of its articles"), StoryParameters), responses((status = 200, body = Story)))]
 async fn group(
     State(service): State<Service>,
     Id(id): Id,
-    Parameters(likeness): Parameters<Likeness>,
+    Parameters(likeness): Parameters<StoryParameters>,
 ) -> Answer<Story> {
-    let asked = likeness.asked()?;
-    Ok(Json(service.work(move |news| news.story(id, asked)).await?))
+    let query = likeness.query()?;
+    Ok(Json(service.work(move |news| news.story(id, query)).await?))
 }
 
 /// Whether a story was read.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Mark {
+pub(super) struct ReadMark {
     /// Whether it was read.
     read: bool,
 }
 
 /// How many articles were marked.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(super) struct Marked {
+pub(super) struct MarkResult {
     /// How many.
     articles: u64,
 }
 
 /// Marks a story read, or not: all its articles
-#[utoipa::path(put, path = "/api/groups/{id}/read", tag = "stories", request_body = Mark,
-    params(("id" = i64, Path, description = "The number of one of its articles"), Likeness), responses((status = 200, body = Marked)))]
+#[utoipa::path(put, path = "/api/groups/{id}/read", tag = "stories", request_body = ReadMark,
+    params(("id" = i64, Path, description = "The number of one of its articles"), StoryParameters), responses((status = 200, body = MarkResult)))]
 async fn mark(
     State(service): State<Service>,
     Id(id): Id,
-    Parameters(likeness): Parameters<Likeness>,
-    Sent(mark): Sent<Mark>,
-) -> Answer<Marked> {
-    let asked = likeness.asked()?;
-    Ok(Json(Marked { articles: service.work(move |news| news.mark(id, mark.read, asked)).await? }))
+    Parameters(likeness): Parameters<StoryParameters>,
+    JsonBody(mark): JsonBody<ReadMark>,
+) -> Answer<MarkResult> {
+    let query = likeness.query()?;
+    Ok(Json(MarkResult { articles: service.work(move |news| news.mark(id, mark.read, query)).await? }))
 }
 
 /// Two articles.
 #[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Two {
+pub(super) struct ArticlePair {
     /// The number of the one
     pub(super) left: i64,
     /// The number of the other
@@ -230,10 +233,10 @@ pub(super) struct Two {
 }
 
 /// Two articles beside each other
-#[utoipa::path(get, path = "/api/compare", tag = "stories", params(Two), responses((status = 200, body = Comparison)))]
+#[utoipa::path(get, path = "/api/compare", tag = "stories", params(ArticlePair), responses((status = 200, body = Comparison)))]
 async fn compare(
     State(service): State<Service>,
-    Parameters(Two { left, right }): Parameters<Two>,
+    Parameters(ArticlePair { left, right }): Parameters<ArticlePair>,
 ) -> Answer<Comparison> {
     Ok(Json(service.work(move |news| news.compare(left, right)).await?))
 }
@@ -241,7 +244,7 @@ async fn compare(
 /// What a reader says of two articles.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GivenVerdict {
+pub(super) struct NewVerdict {
     /// The number of the one.
     left: i64,
     /// The number of the other.
@@ -251,24 +254,27 @@ pub(super) struct GivenVerdict {
 }
 
 /// What readers said, the latest first
-#[utoipa::path(get, path = "/api/verdicts", tag = "verdicts", params(Window), responses((status = 200, body = [Judged])))]
-async fn list_verdicts(State(service): State<Service>, Parameters(window): Parameters<Window>) -> Answer<Vec<Judged>> {
+#[utoipa::path(get, path = "/api/verdicts", tag = "verdicts", params(Window), responses((status = 200, body = [Verdict])))]
+async fn list_verdicts(State(service): State<Service>, Parameters(window): Parameters<Window>) -> Answer<Vec<Verdict>> {
     let (skip, count) = window.range(service.limits())?;
     Ok(Json(service.work(move |news| news.verdicts(skip, count)).await?))
 }
 
 /// Says whether two articles tell the same story
-#[utoipa::path(put, path = "/api/verdicts", tag = "verdicts", request_body = GivenVerdict, responses((status = 204)))]
-async fn give_verdict(State(service): State<Service>, Sent(given): Sent<GivenVerdict>) -> Result<StatusCode, Failure> {
+#[utoipa::path(put, path = "/api/verdicts", tag = "verdicts", request_body = NewVerdict, responses((status = 204)))]
+async fn give_verdict(
+    State(service): State<Service>,
+    JsonBody(given): JsonBody<NewVerdict>,
+) -> Result<StatusCode, Failure> {
     service.work(move |news| news.judge(given.left, given.right, Some(given.same))).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Takes back what was said of two articles
-#[utoipa::path(delete, path = "/api/verdicts", tag = "verdicts", params(Two), responses((status = 204)))]
+#[utoipa::path(delete, path = "/api/verdicts", tag = "verdicts", params(ArticlePair), responses((status = 204)))]
 async fn take_verdict_back(
     State(service): State<Service>,
-    Parameters(Two { left, right }): Parameters<Two>,
+    Parameters(ArticlePair { left, right }): Parameters<ArticlePair>,
 ) -> Result<StatusCode, Failure> {
     service.work(move |news| news.judge(left, right, None)).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -296,7 +302,7 @@ async fn list_feeds(State(service): State<Service>) -> Answer<Vec<Feed>> {
 
 /// Follows a feed, or a list of them, and asks the feed at once
 #[utoipa::path(post, path = "/api/feeds", tag = "feeds", request_body = NewFeed, responses((status = 200, body = [Feed])))]
-async fn add_feed(State(service): State<Service>, Sent(new): Sent<NewFeed>) -> Answer<Vec<Feed>> {
+async fn add_feed(State(service): State<Service>, JsonBody(new): JsonBody<NewFeed>) -> Answer<Vec<Feed>> {
     let feeds = service.feeds.clone();
     match (new.address, new.opml) {
         (Some(address), None) => {

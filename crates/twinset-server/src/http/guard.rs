@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::Service;
 use super::failure::{Failure, is_for_programs};
-use super::pages::Failed;
+use super::pages::FailurePage;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -74,7 +74,7 @@ fn told(response: Response, path: &str, largest: u64) -> Response {
     let failure = failure.unwrap_or_else(|| Failure::new(status, reason()));
     let mut told = match is_for_programs {
         true => failure.into_response(),
-        false => Failed::from(failure).into_response(),
+        false => FailurePage::from(failure).into_response(),
     };
     // What could be done instead.
     if let Some(allowed) = response.headers().get(header::ALLOW) {

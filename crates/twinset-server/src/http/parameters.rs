@@ -43,9 +43,9 @@ impl<S: Sync> FromRequestParts<S> for Id {
 }
 
 /// JSON that was sent.
-pub(crate) struct Sent<T>(pub(crate) T);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> std::result::Result<Self, Failure> {
@@ -82,7 +82,7 @@ fn is_too_long(error: &(dyn std::error::Error + 'static)) -> bool {
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Likeness {
+pub(crate) struct StoryParameters {
     /// How alike the articles of a story are, at least: a decimal number
     #[param(value_type = Option<f64>, minimum = 0.5, maximum = 1, example = 0.7)]
     pub(crate) min_sim: Option<String>,
@@ -91,13 +91,13 @@ pub(crate) struct Likeness {
     pub(crate) min_prob: Option<String>,
 }
 
-impl Likeness {
-    pub(crate) fn asked(&self) -> Result<StoryQuery> {
-        asked(self.min_sim.as_deref(), self.min_prob.as_deref())
+impl StoryParameters {
+    pub(crate) fn query(&self) -> Result<StoryQuery> {
+        story_query(self.min_sim.as_deref(), self.min_prob.as_deref())
     }
 }
 
-pub(crate) fn asked(min_sim: Option<&str>, min_prob: Option<&str>) -> Result<StoryQuery> {
+pub(crate) fn story_query(min_sim: Option<&str>, min_prob: Option<&str>) -> Result<StoryQuery> {
     let given = |text: Option<&'_ str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let min_sim: Option<Threshold> = given(min_sim)
         .map(|text| text.parse().map_err(|error: twinset::Error| Error::Request(format!("min_sim: {error}"))))
@@ -195,7 +195,7 @@ impl SearchParameters {
                 until,
                 newest: self.sort != Sort::Relevance,
             },
-            asked: asked(self.min_sim.as_deref(), self.min_prob.as_deref())?,
+            story: story_query(self.min_sim.as_deref(), self.min_prob.as_deref())?,
             hot: self.sort == Sort::Hot,
             unread: self.unread,
             skip: window.0,

@@ -2,7 +2,7 @@
 
 mod search;
 
-pub use search::{DayCount, Found, Search, SourceCount};
+pub use search::{DayCount, Search, SearchResult, SourceCount};
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::article::{Article, Entity, Head, Moment, Origin, Submission};
+use crate::article::{Article, Entity, Head, Origin, Submission};
 use crate::data_dir::DataDir;
 use crate::ingest::extract::Extractor;
 use crate::ingest::intake;
@@ -23,7 +23,7 @@ use crate::limits::Limits;
 use crate::options::ServeOptions;
 use crate::search::Snippets;
 use crate::search::overview::NameCache;
-use crate::store::{Link, Snapshot};
+use crate::store::{Link, Snapshot, Verdict};
 use crate::stories::story::Story;
 use crate::stories::{Stories, StoryQuery};
 use crate::terms::shared;
@@ -67,19 +67,6 @@ pub struct Comparison {
     pub verdict: Option<bool>,
     /// Entities that both mention.
     pub common_entities: Vec<Entity>,
-}
-
-/// A verdict of a reader.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Judged {
-    /// The one article.
-    pub left: i64,
-    /// The other.
-    pub right: i64,
-    /// Whether they tell the same story.
-    pub same: bool,
-    /// When it was said.
-    pub given: Moment,
 }
 
 impl News {
@@ -195,14 +182,14 @@ impl News {
     pub(crate) fn stories<'a>(
         &'a self,
         snapshot: &'a Snapshot<'a>,
-        asked: StoryQuery,
+        query: StoryQuery,
         deadline: Instant,
     ) -> Result<Stories<'a>> {
         let (has_verdicts, most) = (snapshot.has_verdicts()?, self.limits().story as usize);
         Ok(Stories {
             snapshot,
             similarity: &self.data.similarity,
-            asked,
+            query,
             window: self.window,
             has_verdicts,
             most,
@@ -211,10 +198,10 @@ impl News {
     }
 
     /// The story of an article.
-    pub fn story(&self, id: i64, asked: StoryQuery) -> Result<Story> {
+    pub fn story(&self, id: i64, query: StoryQuery) -> Result<Story> {
         self.data.store.read(|snapshot| {
             snapshot.article(id)?;
-            let members = self.stories(snapshot, asked, self.deadline())?.of(id)?;
+            let members = self.stories(snapshot, query, self.deadline())?.of(id)?;
             let snippets = Snippets::none();
             let story = Story::of(snapshot, &members, &members.iter().copied().collect::<Vec<_>>(), &snippets)?;
             story.ok_or_else(|| Error::Missing(format!("there is no article {id}")))
@@ -222,19 +209,19 @@ impl News {
     }
 
     /// What is similar to an article.
-    pub fn similar_to(&self, id: i64, asked: StoryQuery) -> Result<Vec<Similar>> {
+    pub fn similar_to(&self, id: i64, query: StoryQuery) -> Result<Vec<Similar>> {
         self.data.store.read(|snapshot| {
             snapshot.article(id)?;
-            let found = self.data.similarity.similar_to(id, &asked.query())?;
+            let found = self.data.similarity.similar_to(id, &query.query())?;
             similar(snapshot, found.into_iter().take(self.limits().similar as usize))
         })
     }
 
     /// What is similar to a text that is not kept.
-    pub fn similar(&self, title: &str, text: &str, asked: StoryQuery) -> Result<Vec<Similar>> {
+    pub fn similar(&self, title: &str, text: &str, query: StoryQuery) -> Result<Vec<Similar>> {
         let entities = self.extractor.entities(title, text)?;
         let terms = self.data.terms.of(title, text, &entities)?;
-        let found = self.data.similarity.similar(&terms, &asked.query())?;
+        let found = self.data.similarity.similar(&terms, &query.query())?;
         self.data.store.read(|snapshot| similar(snapshot, found.into_iter().take(self.limits().similar as usize)))
     }
 
@@ -242,7 +229,7 @@ impl News {
     pub fn compare(&self, left: i64, right: i64) -> Result<Comparison> {
         let (left, right, verdict) = self.data.store.read(|snapshot| {
             let verdicts = snapshot.verdicts_of(left)?;
-            let verdict = verdicts.iter().find(|verdict| [verdict.article, verdict.other].contains(&right));
+            let verdict = verdicts.iter().find(|verdict| [verdict.left, verdict.right].contains(&right));
             let verdict = verdict.filter(|_| left != right).map(|verdict| verdict.same);
             Ok((snapshot.article(left)?, snapshot.article(right)?, verdict))
         })?;
@@ -274,22 +261,15 @@ impl News {
     }
 
     /// What readers said, the latest first.
-    pub fn verdicts(&self, skip: usize, count: usize) -> Result<Vec<Judged>> {
-        let verdicts = self.data.store.read(|snapshot| snapshot.verdicts(skip, count))?;
-        let judged = |verdict: crate::store::Verdict| Judged {
-            left: verdict.article,
-            right: verdict.other,
-            same: verdict.same,
-            given: verdict.given,
-        };
-        Ok(verdicts.into_iter().map(judged).collect())
+    pub fn verdicts(&self, skip: usize, count: usize) -> Result<Vec<Verdict>> {
+        self.data.store.read(|snapshot| snapshot.verdicts(skip, count))
     }
 
     /// Marks a story read, or not: all its articles.
-    pub fn mark(&self, id: i64, is_read: bool, asked: StoryQuery) -> Result<u64> {
+    pub fn mark(&self, id: i64, is_read: bool, query: StoryQuery) -> Result<u64> {
         let members: Vec<i64> = self.data.store.read(|snapshot| {
             snapshot.article(id)?;
-            Ok(self.stories(snapshot, asked, self.deadline())?.of(id)?.into_iter().collect())
+            Ok(self.stories(snapshot, query, self.deadline())?.of(id)?.into_iter().collect())
         })?;
         self.data.store.write(|update| update.mark(&members, is_read))?;
         Ok(members.len() as u64)

@@ -19,7 +19,7 @@ pub struct Search {
     /// What the articles have.
     pub text: TextQuery,
     /// What makes them a story.
-    pub asked: StoryQuery,
+    pub story: StoryQuery,
     /// By how many sources ran it, in place of the order of the articles.
     pub hot: bool,
     /// Leave out what was read.
@@ -32,7 +32,7 @@ pub struct Search {
 
 /// Stories that were found.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct Found {
+pub struct SearchResult {
     /// How many articles have what was sought.
     pub articles: u64,
     /// What of the search could not be understood.
@@ -77,13 +77,13 @@ const SOURCES: usize = 100;
 
 impl News {
     /// The stories of a search.
-    pub fn search(&self, search: &Search) -> Result<Found> {
+    pub fn search(&self, search: &Search) -> Result<SearchResult> {
         let deadline = self.deadline();
         let asking = self.data.text.ask(&search.text, self.limits())?;
         let hits = asking.hits(self.limits().hits as usize, deadline)?;
         let overview = asking.overview(&hits)?;
         self.data.store.read(|snapshot| {
-            let stories = self.stories(snapshot, search.asked, deadline)?;
+            let stories = self.stories(snapshot, search.story, deadline)?;
             let needed = search.skip + search.count + 1;
             // The members of each story, and those of them that were found, in order.
             let mut groups: Vec<(BTreeSet<i64>, Vec<i64>)> = Vec::new();
@@ -121,7 +121,7 @@ impl News {
             let shown = groups.into_iter().skip(search.skip).take(search.count);
             let shown = shown.map(|(members, found)| Story::of(snapshot, &members, &found, &snippets));
             let stories = shown.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-            Ok(Found {
+            Ok(SearchResult {
                 articles: hits.total,
                 notes: asking.notes.clone(),
                 stories,

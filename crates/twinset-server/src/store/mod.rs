@@ -5,7 +5,8 @@ mod snapshot;
 mod update;
 
 pub use backup::back_up;
-pub(crate) use snapshot::{Change, Link, Snapshot, Verdict};
+pub use snapshot::Verdict;
+pub(crate) use snapshot::{Change, Link, Snapshot};
 pub(crate) use update::{NewArticle, Update};
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
 //! One state of the store: articles, their links, and what a reader said.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::article::{Article, Entity, Head, Moment};
 use crate::terms::COPY;
@@ -191,13 +193,17 @@ pub(crate) struct Change {
     pub(crate) article: Option<Article>,
 }
 
-/// Whether two articles tell the same story, as a reader said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    pub(crate) article: i64,
-    pub(crate) other: i64,
-    pub(crate) same: bool,
-    pub(crate) given: Moment,
+/// What a reader said about two articles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Verdict {
+    /// The one article.
+    pub left: i64,
+    /// The other.
+    pub right: i64,
+    /// Whether they tell the same story.
+    pub same: bool,
+    /// When it was said.
+    pub given: Moment,
 }
 
 const ARTICLE: &str = "SELECT id, url, title, text, published, source, entities, received FROM articles";
@@ -236,5 +242,5 @@ fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
 }
 
 fn verdict(row: &Row<'_>) -> rusqlite::Result<Verdict> {
-    Ok(Verdict { article: row.get(0)?, other: row.get(1)?, same: row.get(2)?, given: Moment(row.get(3)?) })
+    Ok(Verdict { left: row.get(0)?, right: row.get(1)?, same: row.get(2)?, given: Moment(row.get(3)?) })
 }

@@ -39,15 +39,15 @@ impl StoryQuery {
     /// What a request asks for, which must be worth the work.
     pub fn new(min_sim: Option<Threshold>, min_prob: Option<f64>) -> Result<Self> {
         let links = Self::of_links();
-        let asked = Self { min_sim: min_sim.unwrap_or(links.min_sim), min_prob: min_prob.unwrap_or(links.min_prob) };
-        if !(LEAST..=1.0).contains(&asked.min_sim.as_f64()) {
+        let query = Self { min_sim: min_sim.unwrap_or(links.min_sim), min_prob: min_prob.unwrap_or(links.min_prob) };
+        if !(LEAST..=1.0).contains(&query.min_sim.as_f64()) {
             return Err(Error::Request(format!("min_sim must be between {LEAST} and 1")));
         }
-        if !(LEAST_PROBABILITY..=MOST_PROBABILITY).contains(&asked.min_prob) {
+        if !(LEAST_PROBABILITY..=MOST_PROBABILITY).contains(&query.min_prob) {
             let reason = format!("min_prob must be between {LEAST_PROBABILITY} and {MOST_PROBABILITY}");
             return Err(Error::Request(reason));
         }
-        Ok(asked)
+        Ok(query)
     }
 
     pub(crate) fn query(&self) -> Query {
@@ -69,7 +69,7 @@ pub(crate) const MOST_PROBABILITY: f64 = 0.99;
 pub(crate) struct Stories<'a> {
     pub(crate) snapshot: &'a Snapshot<'a>,
     pub(crate) similarity: &'a SimilarityIndex,
-    pub(crate) asked: StoryQuery,
+    pub(crate) query: StoryQuery,
     /// How many days lie between copies at most.
     pub(crate) window: Option<u32>,
     /// Whether a reader said anything at all.
@@ -103,7 +103,7 @@ impl Stories<'_> {
             }
             if self.has_verdicts {
                 for verdict in self.snapshot.verdicts_of(article)? {
-                    let other = if verdict.article == article { verdict.other } else { verdict.article };
+                    let other = if verdict.left == article { verdict.right } else { verdict.left };
                     match verdict.same {
                         // What a reader says counts more than any likeness.
                         true => neighbours.push(Link { other, similarity: 2.0 }),
@@ -124,11 +124,11 @@ impl Stories<'_> {
 
     /// What is alike enough, and how alike it is.
     fn neighbours(&self, id: i64) -> Result<Vec<Link>> {
-        if self.asked.is_answered_by_links() {
-            let least = self.asked.min_sim.as_f64();
+        if self.query.is_answered_by_links() {
+            let least = self.query.min_sim.as_f64();
             return self.snapshot.links(id, least, self.most);
         }
-        let mut found = self.similarity.similar_to(id, &self.asked.query())?;
+        let mut found = self.similarity.similar_to(id, &self.query.query())?;
         // What was taken out a moment ago may still be labelled.
         let mut there = Vec::with_capacity(found.len());
         for link in found.drain(..) {

@@ -218,7 +218,7 @@ pub(super) fn grams(text: &[u8], length: usize, mut push: impl FnMut(usize, usiz
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Normalize, Segmentation};
+    use crate::tokenize::script::{Normalize, Segmentation};
     use super::*;
 
     fn cut(text: &str, kind: &str) -> Vec<String> {

@@ -4,13 +4,13 @@ use axum::extract::State;
 use maud::html;
 
 use super::parts::{Page, address, cloud, line, original, time};
-use super::{Service, Shown};
+use super::{PageResult, Service};
 use crate::article::Entity;
 use crate::http::parameters::Id;
 use crate::stories::StoryQuery;
 use crate::stories::story::Mention;
 
-pub(super) async fn show(State(service): State<Service>, id: Result<Id, super::Failure>) -> Shown {
+pub(super) async fn show(State(service): State<Service>, id: Result<Id, super::Failure>) -> PageResult {
     let Id(id) = id?;
     let (article, similar) =
         service.work(move |news| Ok((news.article(id)?, news.similar_to(id, StoryQuery::of_links())?))).await?;

@@ -5,13 +5,16 @@ use maud::{Markup, html};
 use twinset_report::side_by_side;
 
 use super::parts::{Page, button, count, original, time};
-use super::{Service, Shown};
+use super::{PageResult, Service};
 use crate::article::Article;
-use crate::http::api::Two;
+use crate::http::api::ArticlePair;
 use crate::http::parameters::Parameters;
 
-pub(super) async fn show(State(service): State<Service>, two: Result<Parameters<Two>, super::Failure>) -> Shown {
-    let Parameters(Two { left, right }) = two?;
+pub(super) async fn show(
+    State(service): State<Service>,
+    two: Result<Parameters<ArticlePair>, super::Failure>,
+) -> PageResult {
+    let Parameters(ArticlePair { left, right }) = two?;
     let (comparison, texts) = service
         .work(move |news| {
             let comparison = news.compare(left, right)?;

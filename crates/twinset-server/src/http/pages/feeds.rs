@@ -6,10 +6,10 @@ use maud::html;
 use serde::Deserialize;
 
 use super::parts::{Page, button, count, time};
-use super::{Failed, Service, Shown};
+use super::{FailurePage, PageResult, Service};
 use crate::http::parameters::Id;
 
-pub(super) async fn show(State(service): State<Service>) -> Shown {
+pub(super) async fn show(State(service): State<Service>) -> PageResult {
     let feeds = service.feeds.clone();
     let list = service.work(move |_| feeds.list()).await?;
     let body = html! {
@@ -62,14 +62,14 @@ pub(super) async fn show(State(service): State<Service>) -> Shown {
 }
 
 #[derive(Deserialize)]
-pub(super) struct New {
+pub(super) struct NewFeedForm {
     #[serde(default)]
     address: String,
     #[serde(default)]
     opml: String,
 }
 
-pub(super) async fn add(State(service): State<Service>, Form(new): Form<New>) -> Result<Redirect, Failed> {
+pub(super) async fn add(State(service): State<Service>, Form(new): Form<NewFeedForm>) -> Result<Redirect, FailurePage> {
     let feeds = service.feeds.clone();
     if new.opml.trim().is_empty() {
         let feed = service.work(move |_| feeds.add(&new.address)).await?;
@@ -80,13 +80,13 @@ pub(super) async fn add(State(service): State<Service>, Form(new): Form<New>) ->
     Ok(Redirect::to("/feeds"))
 }
 
-pub(super) async fn remove(State(service): State<Service>, Id(id): Id) -> Result<Redirect, Failed> {
+pub(super) async fn remove(State(service): State<Service>, Id(id): Id) -> Result<Redirect, FailurePage> {
     let feeds = service.feeds.clone();
     service.work(move |_| feeds.remove(id)).await?;
     Ok(Redirect::to("/feeds"))
 }
 
-pub(super) async fn poll(State(service): State<Service>, Id(id): Id) -> Result<Redirect, Failed> {
+pub(super) async fn poll(State(service): State<Service>, Id(id): Id) -> Result<Redirect, FailurePage> {
     service.feeds.poll_now(id).await?;
     Ok(Redirect::to("/feeds"))
 }

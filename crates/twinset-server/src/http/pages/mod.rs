@@ -19,7 +19,7 @@ use serde::Deserialize;
 use self::parts::{Page, local};
 use super::Service;
 use super::failure::Failure;
-use super::parameters::{Id, asked};
+use super::parameters::{Id, story_query};
 use crate::Error;
 
 const STYLE: &str = include_str!("style.css");
@@ -47,21 +47,21 @@ fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
 }
 
 /// A failure as a page.
-pub(super) struct Failed(Failure);
+pub(super) struct FailurePage(Failure);
 
-impl From<Error> for Failed {
+impl From<Error> for FailurePage {
     fn from(error: Error) -> Self {
         Self(error.into())
     }
 }
 
-impl From<Failure> for Failed {
+impl From<Failure> for FailurePage {
     fn from(failure: Failure) -> Self {
         Self(failure)
     }
 }
 
-impl IntoResponse for Failed {
+impl IntoResponse for FailurePage {
     fn into_response(self) -> Response {
         let Self(failure) = self;
         let title = match failure.status {
@@ -82,7 +82,7 @@ impl IntoResponse for Failed {
     }
 }
 
-type Shown = Result<Markup, Failed>;
+type PageResult = Result<Markup, FailurePage>;
 
 /// The page on which one logs in.
 pub(super) fn login_page(failed: bool) -> Markup {
@@ -109,7 +109,7 @@ struct Judgement {
     back: String,
 }
 
-async fn judge(State(service): State<Service>, Form(given): Form<Judgement>) -> Result<Redirect, Failed> {
+async fn judge(State(service): State<Service>, Form(given): Form<Judgement>) -> Result<Redirect, FailurePage> {
     let same = match given.verdict.as_str() {
         "same" => Some(true),
         "different" => Some(false),
@@ -131,8 +131,12 @@ struct Marking {
     back: String,
 }
 
-async fn mark(State(service): State<Service>, Id(id): Id, Form(marking): Form<Marking>) -> Result<Redirect, Failed> {
-    let asked = asked(Some(&marking.min_sim), Some(&marking.min_prob))?;
-    service.work(move |news| news.mark(id, marking.read, asked)).await?;
+async fn mark(
+    State(service): State<Service>,
+    Id(id): Id,
+    Form(marking): Form<Marking>,
+) -> Result<Redirect, FailurePage> {
+    let query = story_query(Some(&marking.min_sim), Some(&marking.min_prob))?;
+    service.work(move |news| news.mark(id, marking.read, query)).await?;
     Ok(Redirect::to(&local(&marking.back)))
 }

@@ -4,26 +4,26 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use super::parts::{Page, address, button, cloud, count, line, piece, time, timeline};
-use super::{Service, Shown};
+use super::{PageResult, Service};
 use crate::article::Entity;
 use crate::http::parameters::{Parameters, SearchParameters, Sort};
-use crate::news::Found;
+use crate::news::SearchResult;
 use crate::stories::story::Story;
 use crate::stories::{LEAST, LEAST_PROBABILITY, MOST_PROBABILITY, StoryQuery};
 
 pub(super) async fn show(
     State(service): State<Service>,
     parameters: Result<Parameters<SearchParameters>, super::Failure>,
-) -> Shown {
+) -> PageResult {
     let Parameters(mut parameters) = parameters?;
     // Without words there is no best.
     if parameters.q.trim().is_empty() && parameters.sort == Sort::Relevance {
         parameters.sort = Sort::Newest;
     }
     let search = parameters.search(service.limits())?;
-    let asked = search.asked;
+    let query = search.story;
     let (found, total) = service.work(move |news| Ok((news.search(&search)?, news.count()?))).await?;
-    let view = View { parameters: &parameters, asked };
+    let view = View { parameters: &parameters, query };
     let current = if parameters.sort == Sort::Hot { "/?sort=hot" } else { "/" };
     let title = if parameters.q.is_empty() { "Stories" } else { parameters.q.as_str() };
     Ok(Page::new(title).seeking(&parameters.q).at(current).show(&view.page(&found, total)))
@@ -31,14 +31,14 @@ pub(super) async fn show(
 
 struct View<'a> {
     parameters: &'a SearchParameters,
-    asked: StoryQuery,
+    query: StoryQuery,
 }
 
 impl View<'_> {
     /// This search with something changed.
     fn with(&self, changes: &[(&str, &str)]) -> String {
         let own = self.parameters;
-        let (min_sim, min_prob) = (self.asked.min_sim.to_string(), self.asked.min_prob.to_string());
+        let (min_sim, min_prob) = (self.query.min_sim.to_string(), self.query.min_prob.to_string());
         let mut all: Vec<(&str, &str)> = vec![("q", &own.q), ("from", &own.from), ("to", &own.to)];
         all.extend(own.entity.iter().map(|entity| ("entity", entity.as_str())));
         all.extend(own.source.iter().map(|source| ("source", source.as_str())));
@@ -65,10 +65,10 @@ impl View<'_> {
             "entity" => fewer.entity.retain(|entity| entity != value),
             _ => fewer.source.retain(|source| source != value),
         }
-        View { parameters: &fewer, asked: self.asked }.with(&[])
+        View { parameters: &fewer, query: self.query }.with(&[])
     }
 
-    fn page(&self, found: &Found, total: u64) -> Markup {
+    fn page(&self, found: &SearchResult, total: u64) -> Markup {
         html! {
             div class="columns" {
                 aside {
@@ -127,10 +127,10 @@ impl View<'_> {
                 @for entity in &own.entity { input type="hidden" name="entity" value=(entity); }
                 @for source in &own.source { input type="hidden" name="source" value=(source); }
                 details open { summary { "How stories are found" } div {
-                label for="min_sim" { "Alike by at least " output for="min_sim" { (format!("{:.2}", self.asked.min_sim.as_f64())) } }
-                input id="min_sim" name="min_sim" type="range" min=(LEAST) max="1" step="0.05" value=(self.asked.min_sim.as_f64());
-                label for="min_prob" { "Each copy found with probability " output for="min_prob" { (format!("{:.2}", self.asked.min_prob)) } }
-                input id="min_prob" name="min_prob" type="range" min=(LEAST_PROBABILITY) max=(MOST_PROBABILITY) step="0.01" value=(self.asked.min_prob);
+                label for="min_sim" { "Alike by at least " output for="min_sim" { (format!("{:.2}", self.query.min_sim.as_f64())) } }
+                input id="min_sim" name="min_sim" type="range" min=(LEAST) max="1" step="0.05" value=(self.query.min_sim.as_f64());
+                label for="min_prob" { "Each copy found with probability " output for="min_prob" { (format!("{:.2}", self.query.min_prob)) } }
+                input id="min_prob" name="min_prob" type="range" min=(LEAST_PROBABILITY) max=(MOST_PROBABILITY) step="0.01" value=(self.query.min_prob);
                 label for="sort" { "Order" }
                 select id="sort" name="sort" {
                     (option(Sort::Relevance, "best first")) (option(Sort::Newest, "newest first")) (option(Sort::Hot, "most sources first"))
@@ -204,11 +204,11 @@ impl View<'_> {
 
     fn likeness(&self) -> Vec<(&'static str, String)> {
         let own = self.parameters;
-        let min_sim = own.min_sim.iter().map(|_| ("min_sim", self.asked.min_sim.to_string()));
-        min_sim.chain(own.min_prob.iter().map(|_| ("min_prob", self.asked.min_prob.to_string()))).collect()
+        let min_sim = own.min_sim.iter().map(|_| ("min_sim", self.query.min_sim.to_string()));
+        min_sim.chain(own.min_prob.iter().map(|_| ("min_prob", self.query.min_prob.to_string()))).collect()
     }
 
-    fn pager(&self, found: &Found) -> Markup {
+    fn pager(&self, found: &SearchResult) -> Markup {
         let own = self.parameters;
         let (offset, limit) = (own.offset.unwrap_or(0), own.limit.unwrap_or(10));
         html! {

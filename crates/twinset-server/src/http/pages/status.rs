@@ -4,10 +4,10 @@ use axum::extract::State;
 use maud::html;
 
 use super::parts::Page;
-use super::{Service, Shown};
+use super::{PageResult, Service};
 use crate::stories::StoryQuery;
 
-pub(super) async fn show(State(service): State<Service>) -> Shown {
+pub(super) async fn show(State(service): State<Service>) -> PageResult {
     let feeds = service.feeds.clone();
     let (articles, verdicts, feeds) =
         service.work(move |news| Ok((news.count()?, news.verdicts(0, 200)?.len(), feeds.list()?))).await?;

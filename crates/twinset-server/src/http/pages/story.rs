@@ -4,22 +4,22 @@ use axum::extract::State;
 use maud::html;
 
 use super::parts::{Page, address, button, cloud, count, original, piece, time, timeline};
-use super::{Service, Shown};
+use super::{PageResult, Service};
 use crate::article::Entity;
-use crate::http::parameters::{Id, Likeness, Parameters};
+use crate::http::parameters::{Id, Parameters, StoryParameters};
 use crate::news::DayCount;
 
 pub(super) async fn show(
     State(service): State<Service>,
     id: Result<Id, super::Failure>,
-    likeness: Result<Parameters<Likeness>, super::Failure>,
-) -> Shown {
+    likeness: Result<Parameters<StoryParameters>, super::Failure>,
+) -> PageResult {
     let (Id(id), Parameters(likeness)) = (id?, likeness?);
-    let asked = likeness.asked()?;
+    let query = likeness.query()?;
     let (story, similar) = service
         .work(move |news| {
-            let story = news.story(id, asked)?;
-            let similar = news.similar_to(story.representative.id, asked)?;
+            let story = news.story(id, query)?;
+            let similar = news.similar_to(story.representative.id, query)?;
             Ok((story, similar))
         })
         .await?;
@@ -45,7 +45,7 @@ pub(super) async fn show(
             h1 { (head.title) }
             p class="meta" {
                 (count(story.articles.len() as u64, "article", "articles")) " from " (count(story.sources, "source", "sources"))
-                " · shown: " (story.reason) " · alike by at least " (asked.min_sim)
+                " · shown: " (story.reason) " · alike by at least " (query.min_sim)
             }
             p class="snippet" { (piece(&story.snippet)) }
             p { a href={ "/articles/" (head.id) } { "Read it" } " · " (original(&head.url)) }
