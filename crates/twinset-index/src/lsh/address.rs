@@ -63,6 +63,14 @@ impl Tables {
         Ok(Self { database, prefix })
     }
 
+    /// Connects to the database; failures name the index.
+    pub(super) fn connect<C>(&self, connect: fn(&database::Address) -> twinset_io::Result<C>) -> Result<C> {
+        connect(&self.database).map_err(|error| match error {
+            twinset_io::Error::File { reason, .. } => Error::index(&self.name(), reason),
+            other => other.into(),
+        })
+    }
+
     /// The address in messages: without a password, with the name of the index.
     pub(super) fn name(&self) -> String {
         format!("{}?index={}", self.database.name(), self.prefix)

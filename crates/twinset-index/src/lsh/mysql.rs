@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, Params, Row, TxOpts, params};
-use twinset_io::database::mysql_reason;
+use twinset_io::database::{Address, mysql_reason};
 
 use super::address::Tables;
 use super::backend::{Backend, LabeledRecord, StoredRecord, Visit, from_bytes, to_bytes};
@@ -26,7 +26,7 @@ const ROWS: usize = 1000;
 impl Mysql {
     pub(super) fn create(tables: &Tables, settings: &Settings) -> Result<Self> {
         let (name, prefix) = (tables.name(), tables.prefix.as_str());
-        let mut connection = tables.database.mysql()?;
+        let mut connection = tables.connect(Address::mysql)?;
         if exists(&mut connection, prefix).map_err(|error| failure(&name, &error))? {
             return Err(Error::index(&name, "this index exists; name another one with ?index=NAME"));
         }
@@ -58,7 +58,7 @@ impl Mysql {
 
     pub(super) fn open(tables: &Tables) -> Result<Self> {
         let (name, prefix) = (tables.name(), tables.prefix.as_str());
-        let mut connection = tables.database.mysql()?;
+        let mut connection = tables.connect(Address::mysql)?;
         let refused = |error: mysql::Error| failure(&name, &error);
         if !exists(&mut connection, prefix).map_err(refused)? {
             let reason = "there is no such index in the database; make one with `twinset index create`";

@@ -6,7 +6,7 @@ use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Row, Statement, Transaction};
-use twinset_io::database::postgres_reason;
+use twinset_io::database::{Address, postgres_reason};
 
 use super::address::Tables;
 use super::backend::{Backend, LabeledRecord, StoredRecord, Visit, from_bytes, to_bytes};
@@ -24,7 +24,7 @@ pub(super) struct Postgres {
 impl Postgres {
     pub(super) fn create(tables: &Tables, settings: &Settings) -> Result<Self> {
         let (name, prefix) = (tables.name(), tables.prefix.as_str());
-        let mut client = tables.database.postgres()?;
+        let mut client = tables.connect(Address::postgres)?;
         let made = (|| {
             let mut transaction = client.transaction()?;
             let exists =
@@ -50,7 +50,7 @@ impl Postgres {
 
     pub(super) fn open(tables: &Tables) -> Result<Self> {
         let (name, prefix) = (tables.name(), tables.prefix.as_str());
-        let mut client = tables.database.postgres()?;
+        let mut client = tables.connect(Address::postgres)?;
         let refused = |error: postgres::Error| failure(&name, &error);
         let exists = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&format!("{prefix}_settings")]);
         if !exists.map_err(refused)?.get::<_, bool>(0) {
