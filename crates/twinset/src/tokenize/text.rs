@@ -218,8 +218,8 @@ pub(super) fn grams(text: &[u8], length: usize, mut push: impl FnMut(usize, usiz
 
 #[cfg(test)]
 mod tests {
-    use crate::tokenize::script::{Normalize, Segmentation};
     use super::*;
+    use crate::tokenize::script::{Normalize, Segmentation};
 
     fn cut(text: &str, kind: &str) -> Vec<String> {
         cut_in(TextForm::default(), text, kind)
