@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use twinset::exact::{Input, JoinOptions, NamedRecord, explain, join};
+use twinset::exact::{Detail, Input, JoinOptions, NamedRecord, explain, join};
 use twinset::tokenize::{Language, Normalize, Reduce, Repeats, TokenHasher, Tokenizer, tokenize};
 use twinset::{Run, Stream, TokenKind, TokenOptions};
 
@@ -56,6 +56,7 @@ pub(crate) fn texts(data: &[u8]) {
     if let Ok((named, names)) = named {
         let record = |ordinal: usize| NamedRecord { ordinal, id: ordinal.to_string(), text: lines[ordinal] };
         let (left, right) = (record(0), record(lines.len() - 1));
-        explain(&named, &names, &left, &right, &join_options, &run).expect("the options are plain");
+        let detail = Detail { filters: true, elided: true };
+        explain(&named, &names, &left, &right, &join_options, detail, &run).expect("the options are plain");
     }
 }

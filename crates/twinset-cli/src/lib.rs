@@ -36,7 +36,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use twinset_io::Output;
 
 pub use dedup::Dedup;
-pub use explain::Explain;
+pub use explain::{Explain, Records};
 pub use failure::Failure;
 #[cfg(feature = "index")]
 pub use index::{

@@ -61,6 +61,7 @@ const CRATES: [(&str, &[&str]); 5] = [
             "collection",
             "load",
             "records",
+            "find",
             "texts",
             "copy",
             "generate",

@@ -5,6 +5,7 @@ mod browser;
 mod common;
 mod dedup;
 mod docs;
+mod explain;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
 mod feeds;

@@ -58,12 +58,12 @@ fn articles_are_compared_and_files_are_copied() {
     // The whole text has the menu and the footer, and so the titles.
     let whole = folder.stdout("join site --threshold 0.95 --page text --tokens qgrams:4 --algorithm ppjoin+");
     assert!(whole.lines().count() <= 7);
-    let explained = folder.stdout("explain site 1 2 --page text --threshold 0.5");
+    let explained = folder.stdout("explain site 1 2 --page text --threshold 0.5 --verbose");
     assert!(
         explained.contains("copyright") && explained.contains("river") && !explained.contains("tracking"),
         "{explained}"
     );
-    assert!(!folder.stdout("explain site 1 2 --threshold 0.5").contains("copyright"));
+    assert!(!folder.stdout("explain site 1 2 --threshold 0.5 --verbose").contains("copyright"));
     let by_url = folder.stdout("join site --threshold 0.95 --id url --count");
     assert_eq!(by_url, "6\n");
 }

@@ -174,12 +174,13 @@ fn explain(
     py: Python<'_>,
     settings: &str,
     data: Data,
-    left: String,
-    right: String,
+    other: Option<Data>,
+    ids: [String; 2],
     progress: bool,
 ) -> PyResult<Written> {
     let mut job: Explain = options(settings)?;
-    (job.input, job.left, job.right, job.json) = (data.source("data")?, left, right, true);
+    let right = other.map(|other| other.source("other")).transpose()?;
+    (job.records, job.json) = (twinset_cli::Records { input: data.source("data")?, right, ids }, true);
     let explanation = to_memory(&mut job.output);
     run(py, job, progress, run_in_program)?;
     result(py, &explanation)

@@ -17,7 +17,16 @@ pub struct NamedRecord<'a> {
     pub text: &'a str,
 }
 
-/// Compares two records of one collection: sizes, tokens, every measure, the filters at the threshold and,
+/// How much an explanation shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// Show which algorithm a join of the collection takes, and which of its filters the pair passes.
+    pub filters: bool,
+    /// Leave out the middle of long texts, of long lists of tokens, and of what is equal between differences.
+    pub elided: bool,
+}
+
+/// Compares two records of one collection, or of two: sizes, tokens, every measure, the verdict at the threshold and,
 /// with the feature `diff`, a word diff.
 pub fn explain(
     sets: &TokenSets,
@@ -25,13 +34,19 @@ pub fn explain(
     left: &NamedRecord<'_>,
     right: &NamedRecord<'_>,
     options: &JoinOptions,
+    detail: Detail,
     run: &Run,
 ) -> Result<Explanation> {
     let (x, y) = (sets.get(left.ordinal), sets.get(right.ordinal));
     let named = |keep: &dyn Fn(u32) -> bool, set: &[u32]| -> Explanation {
-        Explanation::leaf(
-            set.iter().filter(|&&token| keep(token)).map(|&token| names.get(token).into()).collect::<Vec<Value>>(),
-        )
+        let mut tokens: Vec<Value> =
+            set.iter().filter(|&&token| keep(token)).map(|&token| names.get(token).into()).collect();
+        if detail.elided && tokens.len() > MOST_TOKENS {
+            let more = tokens.len() - MOST_TOKENS;
+            tokens.truncate(MOST_TOKENS);
+            tokens.push(format!("… and {more} more").into());
+        }
+        Explanation::leaf(tokens)
     };
     let in_x = |token: u32| x.binary_search(&token).is_ok();
     let in_y = |token: u32| y.binary_search(&token).is_ok();
@@ -41,7 +56,8 @@ pub fn explain(
     for (side, record, set) in [("left", left, x), ("right", right, y)] {
         let mut branch = Explanation::branch();
         branch.add("id", Explanation::leaf(record.id.clone()));
-        branch.add("text", Explanation::leaf(record.text));
+        let text = if detail.elided { elided(record.text, LONGEST_TEXT) } else { record.text.into() };
+        branch.add("text", Explanation::leaf(text));
         branch.add("size", Explanation::leaf(set.len()));
         tree.add(side, branch);
     }
@@ -53,11 +69,12 @@ pub fn explain(
 
     tree.add("measures", measures(x.len() as u32, y.len() as u32, overlap, left.text, right.text));
     if let Some(threshold) = options.threshold {
-        let bounds = Bounds::new(options.measure, threshold, Collections::One)?;
+        let collections = if sets.left_len() == sets.len() { Collections::One } else { Collections::Two };
+        let bounds = Bounds::new(options.measure, threshold, collections)?;
         let mut verdict = Explanation::branch();
         verdict.add("measure", Explanation::leaf(options.measure.name()));
         verdict.add("threshold", Explanation::leaf(threshold.to_string()));
-        if options.measure != Measure::Edit {
+        if detail.filters && options.measure != Measure::Edit {
             let (algorithm, reason) = run.install(|| choose(sets, &bounds, options, run))?;
             verdict.add("algorithm", Explanation::leaf(algorithm.name()));
             if let Some(reason) = reason {
@@ -73,13 +90,38 @@ pub fn explain(
         } else if is_edit {
             edit_verdict(&mut verdict, &bounds, left.text, right.text);
         } else {
-            filters(&mut verdict, &bounds, x, y, options.max_depth, names);
+            if detail.filters {
+                filters(&mut verdict, &bounds, collections, x, y, options.max_depth, names);
+            }
+            let needed = bounds.min_overlap(x.len() as u32, y.len() as u32);
+            verdict.add("overlap", Explanation::leaf(overlap));
+            verdict.add("overlap_needed", Explanation::leaf(needed));
+            verdict.add("pair", Explanation::leaf(overlap >= needed));
         }
         tree.add("verdict", verdict);
     }
     #[cfg(feature = "diff")]
-    tree.add("diff", Explanation::leaf(word_diff(left.text, right.text)));
+    tree.add("diff", Explanation::leaf(word_diff(left.text, right.text, detail)));
     Ok(tree)
+}
+
+/// Longer texts are shown in part, in characters.
+const LONGEST_TEXT: usize = 400;
+/// As many tokens of a long list are shown.
+const MOST_TOKENS: usize = 60;
+/// As many characters are shown before and after a difference.
+#[cfg(feature = "diff")]
+const CONTEXT: usize = 60;
+
+/// The beginning and the end of a text, if it is longer than so many characters.
+fn elided(text: &str, longest: usize) -> String {
+    let left_out = text.chars().count().saturating_sub(longest);
+    if left_out == 0 {
+        return text.to_owned();
+    }
+    let from = longest - longest / 2;
+    let part = |skip: usize, take: usize| text.chars().skip(skip).take(take).collect::<String>();
+    format!("{} … {}", part(0, from), part(from + left_out, longest / 2))
 }
 
 /// The value of every measure.
@@ -122,13 +164,18 @@ fn edit_verdict(verdict: &mut Explanation, bounds: &Bounds, left: &str, right: &
 fn filters(
     verdict: &mut Explanation,
     bounds: &Bounds,
+    collections: Collections,
     left: &[u32],
     right: &[u32],
     max_depth: u32,
     names: &TokenNames,
 ) {
-    // The longer set probes, the other one is in the index.
-    let (x, y) = if left.len() < right.len() { (right, left) } else { (left, right) };
+    // The longer set probes, the other one is in the index. Within one collection both are on the left.
+    let other = if collections == Collections::Two { Side::Right } else { Side::Left };
+    let (x, y, side_x, side_y) = match left.len() < right.len() {
+        true => (right, left, other, Side::Left),
+        false => (left, right, Side::Left, other),
+    };
     let (size_x, size_y) = (x.len() as u32, y.len() as u32);
     let mut filter = |name: &str, passed: bool, why: String| {
         let mut branch = Explanation::branch();
@@ -137,16 +184,15 @@ fn filters(
         verdict.add(name, branch);
         passed
     };
-    let overlap = x.iter().filter(|&token| y.binary_search(token).is_ok()).count() as u32;
-    let needed = bounds.min_overlap(size_x, size_y);
-    let partner = bounds.partner_sizes(size_x, Side::Left);
+    let needed = bounds.min_overlap_of(size_x, side_x, size_y);
+    let partner = bounds.partner_sizes(size_x, side_x);
     let why = match partner.end() {
         &u32::MAX => format!("a partner of {size_x} tokens has at least {}, this one {size_y}", partner.start()),
         end => format!("a partner of {size_x} tokens has {} to {end}, this one {size_y}", partner.start()),
     };
     filter("size_filter", partner.contains(&size_y), why);
 
-    let (prefix_x, prefix_y) = (bounds.probe_prefix(size_x, Side::Left), bounds.index_prefix(size_y, Side::Left));
+    let (prefix_x, prefix_y) = (bounds.probe_prefix(size_x, side_x), bounds.index_prefix(size_y, side_y));
     let first = (x[..prefix_x as usize].iter().enumerate())
         .find_map(|(i, token)| y[..prefix_y as usize].binary_search(token).ok().map(|j| (i as u32, j as u32)));
     match first {
@@ -165,36 +211,36 @@ fn filters(
             let why =
                 format!("at places {} and {}, so at most {bound} can be common, {needed} are needed", i + 1, j + 1);
             if filter("positional_filter", bound >= needed, why) {
-                let limit = bounds.max_hamming(size_x, size_y).map_or(-1, i64::from) - i64::from(i + j);
+                let limit = bounds.max_hamming(left.len() as u32, right.len() as u32).map_or(-1, i64::from);
+                let limit = limit - i64::from(i + j);
                 let least = suffix_filter(&x[i as usize + 1..], &y[j as usize + 1..], limit, max_depth);
                 let why = format!("the rests differ in at least {least} tokens, {limit} are allowed");
                 filter("suffix_filter", least <= limit, why);
             }
         }
     }
-    verdict.add("overlap", Explanation::leaf(overlap));
-    verdict.add("overlap_needed", Explanation::leaf(needed));
-    verdict.add("pair", Explanation::leaf(overlap >= needed));
 }
 
-#[cfg(feature = "diff")]
 /// The texts in one, with [-removed-] and {+added+} words, or letters in scripts without spaces.
-fn word_diff(left: &str, right: &str) -> String {
+#[cfg(feature = "diff")]
+fn word_diff(left: &str, right: &str, detail: Detail) -> String {
     use similar::{ChangeTag, TextDiff};
 
+    let context = if detail.elided { CONTEXT } else { usize::MAX };
     let (left, right) = (crate::tokenize::diff_units(left), crate::tokenize::diff_units(right));
     // After that long, what is left is shown as replaced.
     let diff = TextDiff::configure().timeout(std::time::Duration::from_secs(3)).diff_slices(&left, &right);
     let mut text = String::new();
     for op in diff.ops() {
-        let (mut removed, mut added) = (String::new(), String::new());
+        let (mut equal, mut removed, mut added) = (String::new(), String::new(), String::new());
         for change in diff.iter_changes(op) {
             match change.tag() {
-                ChangeTag::Equal => text.push_str(change.value()),
+                ChangeTag::Equal => equal.push_str(change.value()),
                 ChangeTag::Delete => removed.push_str(change.value()),
                 ChangeTag::Insert => added.push_str(change.value()),
             }
         }
+        text.push_str(&elided(&equal, context.saturating_mul(2)));
         for (part, open, close) in [(removed, "[-", "-]"), (added, "{+", "+}")] {
             if !part.is_empty() {
                 text.push_str(&format!("{open}{part}{close}"));

@@ -28,7 +28,7 @@ pub use tokenize::{TokenKind, TokenOptions};
 /// The engines behind [`Search`]: joins of token sets, their bounds, and what is made of pairs.
 pub mod exact {
     pub use crate::cluster::{Order, Ranking, Step, steps};
-    pub use crate::explain::{NamedRecord, explain};
+    pub use crate::explain::{Detail, NamedRecord, explain};
     pub use crate::join::{Algorithm, Input, JoinOptions, JoinResult, Links, OwnedInput, ValuedPairs};
     pub use crate::model::{Bounds, CandidateCounts, Collections, Pair, Seconds, Side, SpilledSets};
     pub use crate::pipeline::{

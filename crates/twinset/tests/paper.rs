@@ -1,7 +1,7 @@
 //! The examples of "Efficient Similarity Joins for Near Duplicate Detection" (Xiao, Wang, Lin, Yu 2008).
 //! Examples 4 and 5, on the suffix filter, are tested beside it.
 
-use twinset::exact::{Algorithm, Bounds, Collections, Input, JoinOptions, Side, explain, join};
+use twinset::exact::{Algorithm, Bounds, Collections, Detail, Input, JoinOptions, Side, explain, join};
 use twinset::tokenize::{Tokenizer, tokenize};
 use twinset::{Measure, Run, TokenOptions, TokenSets};
 
@@ -79,7 +79,8 @@ fn explanations_follow_the_filters() {
     let record =
         |ordinal: usize| twinset::exact::NamedRecord { ordinal, id: ordinal.to_string(), text: texts[ordinal] };
     let options = JoinOptions::at("0.8".parse().unwrap());
-    let tree = explain(&sets, &names, &record(0), &record(1), &options, &Run::default()).unwrap();
+    let detail = Detail { filters: true, elided: false };
+    let tree = explain(&sets, &names, &record(0), &record(1), &options, detail, &Run::default()).unwrap();
     let verdict = serde_json::to_value(tree.get("verdict").unwrap()).unwrap();
     assert_eq!(verdict["size_filter"]["passed"], true);
     assert_eq!((&verdict["overlap"], &verdict["overlap_needed"]), (&4.into(), &5.into()));

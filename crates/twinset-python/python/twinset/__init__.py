@@ -154,16 +154,22 @@ def _with_sides(groups: pa.Table, other: Source) -> pa.Table:
 
 
 def explain(
-    data: Data, left: Any, right: Any, *, progress: bool = False, **settings: Unpack[ExplainSettings]
+    data: Data, left: Any, right: Any, *, other: Data = None, progress: bool = False, **settings: Unpack[ExplainSettings]
 ) -> dict[str, Any]:
-    """Why two records are, or are not, a pair: sizes, common and different tokens, every measure, the filters they pass.
+    """Why two records are, or are not, a pair: sizes, common and different tokens, every measure, a word diff.
+
+    With `other`, the right record is one of this collection. With `verbose=True`, the filters that the pair passes in a join.
 
     >>> told = explain(["a b c d", "a b c e"], 0, 1, threshold=0.6)
     >>> told["measures"]["jaccard"]
     0.6
     """
     source = Source(data, settings)
-    given = _twinset.explain(options("explain", settings), source.data, source.named(left), source.named(right), progress)
+    others = source if other is None else Source(other, settings)
+    ids = [source.named(left), others.named(right)]
+    given = _twinset.explain(
+        options("explain", settings), source.data, None if other is None else others.data, ids, progress
+    )
     told = dict(json.loads(given))
     told["left"]["id"], told["right"]["id"] = left, right
     return told

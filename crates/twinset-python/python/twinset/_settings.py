@@ -132,6 +132,8 @@ class DedupSettings(PairSettings, MethodSettings, TokenSettings, RecordSettings,
 class ExplainSettings(PairSettings, TokenSettings, RecordSettings, RunSettings, total=False):
     """Of `explain`."""
 
+    verbose: bool
+
 
 class TuneSettings(TokenSettings, RecordSettings, TableSettings, RunSettings, total=False):
     """Of `tune`."""

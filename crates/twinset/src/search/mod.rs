@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Link, Order, Ranking};
-use crate::explain::{NamedRecord, explain};
+use crate::explain::{Detail, NamedRecord, explain};
 use crate::join::{EstimateOptions, JoinOptions, JoinResult, Method, OwnedInput};
 use crate::model::{Collections, Error, Explanation, Measure, Result, Run, Threshold};
 use crate::pipeline::{self, Grouping, RecordContext};
@@ -284,7 +284,7 @@ impl Search {
         let block = tokenizer.block([left, right])?;
         let (sets, names) = tokenizer.finish_named([block])?;
         let record = |ordinal: usize, text| NamedRecord { ordinal, id: ordinal.to_string(), text };
-        explain(&sets, &names, &record(0, left), &record(1, right), &self.join, &self.run)
+        explain(&sets, &names, &record(0, left), &record(1, right), &self.join, Detail::default(), &self.run)
     }
 
     /// Starts a stream, which decides on each record as it arrives.
