@@ -344,7 +344,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from pyspark.sql import SparkSession
 from twinset import TwinsetError, spark as twins
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+spark = builder.config("spark.sql.shuffle.partitions", 1).getOrCreate()
 docs = spark.createDataFrame([(1, "a b"), (2, "a b")], "id long, text string")
 try:
     print(twins.join(docs, threshold=1).count(), spark.sparkContext.pythonExec == sys.executable)
