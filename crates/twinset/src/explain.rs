@@ -7,6 +7,8 @@ use crate::model::{Bounds, Collections, Explanation, Measure, Result, Run, Side,
 use crate::tokenize::{TokenNames, is_blank};
 
 /// A record to be explained.
+///
+/// See the example of [`Search::explain`](crate::Search::explain).
 #[derive(Debug, Clone)]
 pub struct NamedRecord<'a> {
     /// Its position in the collection.
@@ -28,6 +30,8 @@ pub struct Detail {
 
 /// Compares two records of one collection, or of two: sizes, tokens, every measure, the verdict at the threshold and,
 /// with the feature `diff`, a word diff.
+///
+/// See the example of [`Search::explain`](crate::Search::explain).
 pub fn explain(
     sets: &TokenSets,
     names: &TokenNames,

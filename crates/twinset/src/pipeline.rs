@@ -30,6 +30,8 @@ pub fn join(input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<JoinRe
 
 /// As [`join`], but only pairs whose records have the same class, if there are classes: one for every record, those of
 /// the right collection after those of the left.
+///
+/// See the example of [`join`].
 pub fn join_within(input: Input<'_>, classes: Option<&[u32]>, options: &JoinOptions, run: &Run) -> Result<JoinResult> {
     // A one-to-one choice, or one within classes, may need pairs beyond the best.
     let wanted = match options.top {
@@ -102,6 +104,8 @@ pub fn count_estimates(synopses: &Synopses, conditions: &[Condition], run: &Run)
 }
 
 /// What is known of the records of a collection beside what is joined.
+///
+/// See the example of [`dedup`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RecordContext<'a> {
     /// Where the collection holds each text once: for each record, which one of the collection it is a copy of. `None`: the
@@ -112,6 +116,8 @@ pub struct RecordContext<'a> {
 }
 
 /// What forms a group, and which of its records is kept.
+///
+/// See the example of [`dedup`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Grouping<'a> {
     /// What forms a group.
@@ -121,6 +127,8 @@ pub struct Grouping<'a> {
 }
 
 /// The record that stands for another one.
+///
+/// See the example of [`dedup`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Representative {
     /// A record of the same collection.
@@ -130,6 +138,8 @@ pub enum Representative {
 }
 
 /// A collection without its near duplicates, or without those of another collection.
+///
+/// See the example of [`dedup`].
 pub struct DedupResult {
     /// For each record the one that stands for it, which is itself if it is kept.
     pub representatives: Vec<Representative>,
@@ -176,6 +186,8 @@ pub fn dedup(
 }
 
 /// As [`dedup`], for pairs that were found already.
+///
+/// See the example of [`dedup`].
 pub fn dedup_joined(
     joined: JoinResult,
     input: Input<'_>,
@@ -229,6 +241,8 @@ pub fn dedup_joined(
 }
 
 /// Of the pairs that estimates found, those whose token sets really reach the threshold, with their exact values.
+///
+/// See the example of [`Search::verify`](crate::Search::verify).
 pub fn verify(joined: &JoinResult, input: Input<'_>, options: &JoinOptions, run: &Run) -> Result<JoinResult> {
     let bounds = Bounds::new(options.measure, options.threshold.ok_or(Error::NoThreshold)?, input.collections())?;
     // A row of containment has its direction already.
@@ -253,6 +267,8 @@ fn keep_all(input: Input<'_>, records: RecordContext<'_>, measure: Measure) -> R
 
 /// Removes the records of the left collection, which has `left` of them, that are near one of the right; then groups the rest, or
 /// keeps all of it if there is no grouping.
+///
+/// See the example of [`Search::dedup_against`](crate::Search::dedup_against).
 pub fn dedup_against(
     input: Input<'_>,
     records: RecordContext<'_>,
@@ -335,6 +351,8 @@ fn first_records(copies: Option<&[u32]>, left: usize, all: usize, before: u32) -
 /// For each left record its most similar right one within the threshold, ties by their `places`, or in
 /// input order; and the statistics of the join. Of the two directions of containment either will do, and the larger value
 /// counts.
+///
+/// See the example of [`Search::nearest`](crate::Search::nearest).
 pub fn nearest(
     input: Input<'_>,
     classes: Option<&[u32]>,

@@ -37,7 +37,7 @@ pub struct Stream {
     /// Of them, those without tokens, which take no part.
     empty_records: u64,
     /// The records kept, and the number of the first of them among all that were ever kept.
-    kept: VecDeque<Kept>,
+    kept: VecDeque<KeptRecord>,
     first: u64,
     /// The numbers of the records kept, by size.
     by_size: BTreeMap<u32, VecDeque<u64>>,
@@ -48,6 +48,8 @@ pub struct Stream {
 }
 
 /// A record that arrived is near one that was kept.
+///
+/// See the example of [`Stream`](crate::Stream).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Near {
     /// The position among all records that arrived of the most similar one kept.
@@ -56,7 +58,7 @@ pub struct Near {
     pub value: f64,
 }
 
-struct Kept {
+struct KeptRecord {
     /// Its position among all records that arrived.
     record: u64,
     size: u32,
@@ -79,7 +81,7 @@ struct Token {
 }
 
 /// What arrived, cut into tokens.
-struct Arrived {
+struct Arrival {
     size: u32,
     /// Tokens that some record kept has, in order.
     known: Vec<u32>,
@@ -150,8 +152,8 @@ impl Stream {
         self.kept.is_empty()
     }
 
-    fn cut(&mut self, text: &str) -> Result<Arrived> {
-        let mut arrived = Arrived { size: 0, known: Vec::new(), unknown: Vec::new() };
+    fn cut(&mut self, text: &str) -> Result<Arrival> {
+        let mut arrived = Arrival { size: 0, known: Vec::new(), unknown: Vec::new() };
         let (table, tokens) = (&self.table, &self.tokens);
         self.cutter.for_each(text, &mut self.scratch, |buffer, key: &Key| {
             let bytes = key.of(buffer);
@@ -168,7 +170,7 @@ impl Stream {
     }
 
     /// The most similar record within the threshold, the earliest of equals.
-    fn nearest(&mut self, arrived: &Arrived, text: &str) -> Option<Near> {
+    fn nearest(&mut self, arrived: &Arrival, text: &str) -> Option<Near> {
         let sizes = self.bounds.partner_sizes(arrived.size, Side::Left);
         // Tokens that are not known come first in the order, and nobody has them.
         let prefix = self.bounds.probe_prefix(arrived.size, Side::Left) as usize;
@@ -209,7 +211,7 @@ impl Stream {
     }
 
     /// The value for what arrived and a record kept, if they are a pair.
-    fn value(&self, arrived: &Arrived, text: &str, other: &Kept) -> Option<f64> {
+    fn value(&self, arrived: &Arrival, text: &str, other: &KeptRecord) -> Option<f64> {
         let needed = self.bounds.min_overlap(arrived.size, other.size);
         let overlap = overlap_at_least(&arrived.known, &other.tokens, needed)?;
         match self.measure {
@@ -229,7 +231,7 @@ impl Stream {
         }
     }
 
-    fn keep(&mut self, arrived: Arrived, text: &str, record: u64) {
+    fn keep(&mut self, arrived: Arrival, text: &str, record: u64) {
         let mut tokens = arrived.known;
         for (hash, text, repeat) in arrived.unknown {
             let token = Token { hash, text, repeat, records: 0, list: VecDeque::new() };
@@ -258,7 +260,7 @@ impl Stream {
         }
         self.by_size.entry(arrived.size).or_default().push_back(number);
         let text = if self.measure == Measure::Edit { text.to_owned() } else { String::new() };
-        self.kept.push_back(Kept { record, size: arrived.size, tokens, text, compared_with: 0 });
+        self.kept.push_back(KeptRecord { record, size: arrived.size, tokens, text, compared_with: 0 });
         if self.kept.len() > self.window {
             self.forget_oldest();
         }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::Error;
 
 /// What forms a group.
+///
+/// See the example of [`Search::dedup`](crate::Search::dedup).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]

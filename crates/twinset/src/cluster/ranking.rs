@@ -7,6 +7,8 @@ use crate::model::{Error, Result};
 use crate::support::Strings;
 
 /// The order in which records are kept: of each group the first.
+///
+/// See the example of [`Ranking`].
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Order<'a> {
     /// That of the input.

@@ -4,6 +4,8 @@ use super::root;
 use crate::join::Links;
 
 /// What a threshold gives.
+///
+/// See the example of [`steps`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// The threshold.
@@ -17,6 +19,19 @@ pub struct Step {
 }
 
 /// What each threshold gives. They go from strict to lax, and none is laxer than that of the run.
+///
+/// ```
+/// use twinset::exact::{Grouping, Input, JoinOptions, RecordContext, dedup, steps};
+/// use twinset::tokenize::tokenize;
+/// use twinset::{Run, TokenOptions};
+///
+/// let sets = tokenize(["a b c", "a b c", "a b c d"], &TokenOptions::default())?;
+/// let join = JoinOptions::at("0.7".parse()?);
+/// let result = dedup(Input::Sets(&sets), RecordContext::default(), &join, Grouping::default(), &Run::default())?;
+/// let pairs: Vec<u64> = steps(&result.links, &[1.0, 0.7]).iter().map(|step| step.pairs).collect();
+/// assert_eq!(pairs, [1, 3]);
+/// # Ok::<(), twinset::Error>(())
+/// ```
 pub fn steps(links: &Links, thresholds: &[f64]) -> Vec<Step> {
     let is_distance = links.measure().is_distance();
     let mut pairs = links.valued_pairs();

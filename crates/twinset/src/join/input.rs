@@ -10,6 +10,8 @@ use crate::support::Strings;
 use crate::tokenize::{Sets, is_blank};
 
 /// What is joined.
+///
+/// See the example of [`join`](crate::exact::join).
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
     /// Token sets, for every measure but edit distance.
@@ -130,6 +132,8 @@ impl Input<'_> {
 }
 
 /// What a join reads.
+///
+/// See the example of [`join`](crate::exact::join).
 pub enum OwnedInput<'a> {
     /// Token sets, or MinHash sketches as sets of their entries.
     Sets(Cow<'a, TokenSets>),

@@ -93,6 +93,8 @@ impl JoinOptions {
 }
 
 /// How the pairs are found. Every algorithm finds the same ones.
+///
+/// See the example of [`JoinOptions`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]

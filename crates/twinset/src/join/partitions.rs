@@ -40,24 +40,24 @@ pub(crate) fn join(
     };
     // One bar for all parts.
     let quiet = Run { progress: None, memory: None, ..run.clone() };
-    let mut joining = Joining { sets, bounds, options, run: &quiet, collector: &collector, stats };
+    let mut partition_join = PartitionJoin { sets, bounds, options, run: &quiet, collector: &collector, stats };
     run.begin("join", Some(parts.len() as u64));
     for (at, first) in parts.iter().enumerate() {
         let part = sets.load(first.clone())?;
-        joining.join_with_itself(&part)?;
-        let reached = parts[at + 1..].iter().take_while(|second| joining.may_pair(first, second));
+        partition_join.join_with_itself(&part)?;
+        let reached = parts[at + 1..].iter().take_while(|second| partition_join.may_pair(first, second));
         for second in reached.cloned().collect::<Vec<_>>() {
-            joining.join_with_later(&part, &sets.load(second)?)?;
+            partition_join.join_with_later(&part, &sets.load(second)?)?;
         }
         run.advance(1);
     }
-    let stats = joining.stats;
+    let stats = partition_join.stats;
     let list = collector.into_inner().expect("no thread panicked with it").finish();
     let offset = if sets.collections() == Collections::Two { sets.left_len() } else { 0 };
     Ok(JoinResult::of_list(options.measure, list, offset, stats))
 }
 
-struct Joining<'a> {
+struct PartitionJoin<'a> {
     sets: &'a SpilledSets,
     bounds: &'a Bounds,
     options: &'a JoinOptions,
@@ -66,7 +66,7 @@ struct Joining<'a> {
     stats: Stats,
 }
 
-impl Joining<'_> {
+impl PartitionJoin<'_> {
     /// Whether sets of a part may pair with sets of a later one, as far as sizes go.
     fn may_pair(&self, first: &Range<u32>, second: &Range<u32>) -> bool {
         let (largest, smallest) = (self.sets.size(first.end - 1), self.sets.size(second.start));

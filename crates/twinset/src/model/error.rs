@@ -6,9 +6,16 @@ use super::Measure;
 use crate::support::SpillError;
 
 /// A result whose error is [`Error`].
+///
+/// See the example of [`Search`](crate::Search).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why the library could not do what it was asked.
+///
+/// ```
+/// let error = twinset::Search::at("many").unwrap_err();
+/// assert!(matches!(error, twinset::Error::NotAThreshold(_)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -6,6 +6,8 @@ use strum::VariantArray;
 use super::Error;
 
 /// A similarity or a distance between two records.
+///
+/// See the example of [`Search`](crate::Search).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]

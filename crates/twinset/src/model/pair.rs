@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 /// Two records that are near duplicates, by their ordinals.
+///
+/// See the example of [`join`](crate::exact::join).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pair {
     /// The left record's position in its collection, from 0. In a self-join by a symmetric measure, the earlier one.

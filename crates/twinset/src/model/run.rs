@@ -38,6 +38,8 @@ pub struct Run {
 }
 
 /// A flag that ends a long call; clones share it.
+///
+/// See the example of [`Run`].
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -54,6 +56,8 @@ impl Cancel {
 }
 
 /// Follows a long call. Methods are called from several threads.
+///
+/// See the example of [`Run`].
 pub trait Progress: Send + Sync {
     /// A stage begins: `total` units of work lie ahead, or an unknown number.
     fn begin(&self, stage: &'static str, total: Option<u64>);

@@ -9,6 +9,8 @@ use crate::support::Spill;
 
 /// As [`TokenSets`](super::TokenSets), for more tokens than the memory allowed can hold. Records lie in order of size, and
 /// are read back a part at a time.
+///
+/// See the example of [`TokenSets`](super::TokenSets).
 #[derive(Debug)]
 pub struct SpilledSets {
     spill: Spill,

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 /// What a join did. Serialises to the object that `--stats` writes.
+///
+/// See the example of [`count`](crate::exact::count).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// The algorithm that ran.
@@ -48,6 +50,8 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// How many pairs of different sets were left after each filter; `None` where the algorithm has no such filter.
+///
+/// See the example of [`count`](crate::exact::count).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CandidateCounts {
     /// Pairs compared without any filter.
@@ -95,6 +99,8 @@ impl std::ops::AddAssign for CandidateCounts {
 }
 
 /// Wall-clock seconds of each stage.
+///
+/// See the example of [`count`](crate::exact::count).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Seconds {
     /// Reading, decompressing and parsing the input.

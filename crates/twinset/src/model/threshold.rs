@@ -165,6 +165,8 @@ impl<'de> Deserialize<'de> for Threshold {
 }
 
 /// Which of two collections a record belongs to. A self-join knows only the left one.
+///
+/// See the example of [`Bounds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The first collection, or the only one.
@@ -174,6 +176,8 @@ pub enum Side {
 }
 
 /// Whether one collection is joined with itself, or two with each other.
+///
+/// See the example of [`Bounds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collections {
     /// A self-join.
@@ -185,6 +189,16 @@ pub enum Collections {
 /// A measure with its threshold, and all that can be concluded from the sizes of two sets.
 ///
 /// Prefixes are for a join that visits sets in order of size: a probing set meets only sets that are not longer.
+///
+/// ```
+/// use twinset::Measure;
+/// use twinset::exact::{Bounds, Collections, Side};
+///
+/// let bounds = Bounds::new(Measure::Jaccard, "0.8".parse()?, Collections::One)?;
+/// assert_eq!(bounds.partner_sizes(10, Side::Left), 8..=12);
+/// assert_eq!(bounds.min_overlap(10, 10), 9);
+/// # Ok::<(), twinset::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     rule: Rule,

@@ -9,6 +9,8 @@ use crate::support::Spill;
 pub(crate) const SINGLE: u32 = u32::MAX;
 
 /// A run of tokenised records, to be made into [`TokenSets`](super::TokenSets) together with others.
+///
+/// See the example of [`Tokenizer`](crate::tokenize::Tokenizer).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenBlock {
     /// How many ids each record has.

@@ -1,12 +1,12 @@
 //! The front door: what to compare, how, how surely; and what to find.
 
-mod found;
 mod plan;
 mod records;
+mod results;
 
-pub use found::{Group, Groups, Pairs, SimilarPair};
 pub use plan::{Plan, Representation, Values};
 pub use records::{Records, Source, Texts, TokenLists};
+pub use results::{Group, Groups, Pairs, SimilarPair};
 
 use std::num::NonZeroU32;
 
@@ -58,6 +58,8 @@ pub struct Search {
 }
 
 /// Which record of a group of near duplicates is kept. Ties go to the earlier record.
+///
+/// See the example of [`Search::dedup`](crate::Search::dedup).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
@@ -145,6 +147,14 @@ impl Search {
     }
 
     /// Verifies every estimated pair exactly, and leaves out those below the threshold.
+    ///
+    /// ```
+    /// use twinset::{Method, Search};
+    ///
+    /// let search = Search::at(0.7)?.method(Method::MinHash).verify();
+    /// assert_eq!(search.join(["a b c", "a b c"])?.len(), 1);
+    /// # Ok::<(), twinset::Error>(())
+    /// ```
     #[must_use]
     pub fn verify(mut self) -> Self {
         self.estimate.verify = true;
@@ -205,6 +215,14 @@ impl Search {
     }
 
     /// Finds the pairs between two collections.
+    ///
+    /// ```
+    /// use twinset::Search;
+    ///
+    /// let pairs = Search::at(0.5)?.join_two(["Bo Ek", "Ann Lind"], ["Ek, Bo"])?;
+    /// assert_eq!(pairs.len(), 1);
+    /// # Ok::<(), twinset::Error>(())
+    /// ```
     pub fn join_two<'a, L, R>(&self, left: L, right: R) -> Result<Pairs<'a>>
     where
         L: Texts<'a>,
@@ -225,6 +243,15 @@ impl Search {
     }
 
     /// Finds for each left record the most similar right record at the threshold.
+    ///
+    /// ```
+    /// use twinset::Search;
+    ///
+    /// let nearest = Search::at(0.5)?.nearest(["a b c", "x"], ["a b", "a b c d"])?;
+    /// assert_eq!(nearest[0].unwrap().right, 1);
+    /// assert!(nearest[1].is_none());
+    /// # Ok::<(), twinset::Error>(())
+    /// ```
     pub fn nearest<'a, L, R>(&self, left: L, right: R) -> Result<Vec<Option<SimilarPair>>>
     where
         L: Texts<'a>,
@@ -243,6 +270,14 @@ impl Search {
     }
 
     /// Groups near duplicates, and chooses the record of each group that is kept.
+    ///
+    /// ```
+    /// use twinset::{Keep, Search};
+    ///
+    /// let groups = Search::at(0.7)?.keep(Keep::Longest).dedup(["a b c", "a b c d", "x"])?;
+    /// assert!(groups.kept().eq([1, 2]));
+    /// # Ok::<(), twinset::Error>(())
+    /// ```
     pub fn dedup<'a>(&self, records: impl Records<'a>) -> Result<Groups> {
         let (plan, source) = (self.plan()?, records.source());
         let prepared = self.prepare(&plan, &source, None)?;
@@ -259,6 +294,15 @@ impl Search {
     }
 
     /// Removes the records that are near one of another collection, then groups the rest.
+    ///
+    /// ```
+    /// use twinset::{Representative, Search};
+    ///
+    /// let groups = Search::at(0.7)?.dedup_against(["a b c", "x"], ["q", "a b c d"])?;
+    /// assert_eq!(groups.of_records()[0].representative, Representative::Other(1));
+    /// assert!(groups.kept().eq([1]));
+    /// # Ok::<(), twinset::Error>(())
+    /// ```
     pub fn dedup_against<'a, L, R>(&self, records: L, others: R) -> Result<Groups>
     where
         L: Texts<'a>,
@@ -279,6 +323,14 @@ impl Search {
     }
 
     /// Explains why two texts are a pair, or are not: sizes, common and different tokens, every measure, a word diff.
+    ///
+    /// ```
+    /// use twinset::Search;
+    ///
+    /// let tree = Search::at(0.6)?.explain("a b c d", "a b c e")?;
+    /// assert!(tree.to_string().contains("jaccard: 0.6"));
+    /// # Ok::<(), twinset::Error>(())
+    /// ```
     pub fn explain(&self, left: &str, right: &str) -> Result<Explanation> {
         let tokenizer = Tokenizer::new(&self.tokens)?;
         let block = tokenizer.block([left, right])?;
@@ -288,6 +340,15 @@ impl Search {
     }
 
     /// Starts a stream, which decides on each record as it arrives.
+    ///
+    /// ```
+    /// use twinset::Search;
+    ///
+    /// let mut stream = Search::at(0.7)?.stream()?;
+    /// assert!(stream.arrive("a b c")?.is_none());
+    /// assert_eq!(stream.arrive("a b c d")?.unwrap().record, 0);
+    /// # Ok::<(), twinset::Error>(())
+    /// ```
     pub fn stream(&self) -> Result<Stream> {
         if self.estimate.method != Method::Exact {
             return Err(Error::Conflict("a stream is exact"));

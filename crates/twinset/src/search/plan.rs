@@ -7,6 +7,16 @@ use crate::sketch::{Interval, Intervals, KmvSettings, MinHashSettings, Synopses,
 use crate::tokenize::TokenOptions;
 
 /// A search whose options fit together, and what follows from them.
+///
+/// ```
+/// use twinset::exact::Representation;
+/// use twinset::{Method, Search};
+///
+/// assert_eq!(Search::at(0.8)?.plan()?.representation(), Representation::Sets);
+/// let plan = Search::at(0.8)?.method(Method::MinHash).plan()?;
+/// assert!(plan.is_estimated() && plan.promise().is_some());
+/// # Ok::<(), twinset::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The pairs that are asked for.
@@ -18,6 +28,8 @@ pub struct Plan {
 }
 
 /// What stands for the texts in a join.
+///
+/// See the example of [`Plan`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Representation {
     /// The texts themselves, for edit distance.
@@ -196,6 +208,8 @@ impl Plan {
 }
 
 /// What the values of pairs mean.
+///
+/// See the example of [`Plan`].
 pub enum Values<'a> {
     /// They are those of a measure.
     Exact(Measure),

@@ -12,6 +12,8 @@ use crate::support::Strings;
 use crate::tokenize::{TokenKind, TokenOptions, Tokenizer};
 
 /// Records that a [`Search`](super::Search) compares: anything that yields texts, [`TokenLists`], or ready [`TokenSets`].
+///
+/// See the example of [`Search`](crate::Search).
 pub trait Records<'a>: sealed::Sealed {
     /// The records as a search reads them.
     #[doc(hidden)]
@@ -19,6 +21,8 @@ pub trait Records<'a>: sealed::Sealed {
 }
 
 /// Texts, or [`TokenLists`]: records of which two collections can be compared, if they are of one kind.
+///
+/// See the example of [`Search::join_two`](crate::Search::join_two).
 pub trait Texts<'a>: Records<'a> {
     /// The kind.
     #[doc(hidden)]
@@ -27,6 +31,14 @@ pub trait Texts<'a>: Records<'a> {
 
 /// Records as lists of tokens that the caller made. Equal strings are equal tokens, whatever they contain; a second occurrence in a
 /// record is another token, unless the [`TokenOptions`] ignore repeats.
+///
+/// ```
+/// use twinset::{Search, TokenLists};
+///
+/// let lists = [vec!["New York", "Oslo"], vec!["Oslo", "New York"]];
+/// assert_eq!(Search::at(1)?.count(TokenLists(lists))?, 1);
+/// # Ok::<(), twinset::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct TokenLists<L>(
     /// A list of tokens for each record.

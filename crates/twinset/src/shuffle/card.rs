@@ -8,6 +8,8 @@ use crate::tokenize::mix;
 use super::SetName;
 
 /// What a set tells of itself at one of its tokens.
+///
+/// See the example of [`Shuffle`](super::Shuffle).
 #[derive(Debug, Clone)]
 pub struct Card<'a> {
     pub(super) token: u64,

@@ -6,6 +6,8 @@ use super::card::Card;
 use super::{SetName, Shuffle};
 
 /// Takes cards in the order of their meetings, and holds those of one meeting at a time.
+///
+/// See the example of [`Shuffle`](super::Shuffle).
 pub struct Meeting {
     bounds: Bounds,
     collections: Collections,
@@ -49,6 +51,8 @@ impl Meeting {
 }
 
 /// The sets of a meeting that may be pairs, found one by one: there can be as many as the square of its cards.
+///
+/// See the example of [`Shuffle`](super::Shuffle).
 pub struct Candidates {
     bounds: Bounds,
     collections: Collections,

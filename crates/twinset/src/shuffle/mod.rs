@@ -26,9 +26,43 @@ use crate::support::{fold, intersection_len};
 use crate::tokenize::{TokenHasher, TokenOptions, mix};
 
 /// A set's name: 128 bits of hash of its tokens, so that different sets have different names, for all that ever happens.
+///
+/// See the example of [`Shuffle`].
 pub type SetName = u128;
 
 /// A join in pieces: turns texts into sets, sets into cards, cards into candidates, and candidates into pairs.
+///
+/// ```
+/// use twinset::TokenOptions;
+/// use twinset::estimate::EstimateOptions;
+/// use twinset::exact::{Collections, JoinOptions, Side};
+/// use twinset::shuffle::{Meeting, Shuffle, TokenOrder};
+///
+/// let join = JoinOptions::at("0.6".parse()?);
+/// let shuffle = Shuffle::new(&join, &TokenOptions::default(), &EstimateOptions::default(), Collections::One, 0)?;
+/// let mut cards = Vec::new();
+/// for text in ["a b c d", "a b c e", "x y"] {
+///     let mut set = shuffle.set(text)?;
+///     shuffle.cards(&mut set, Side::Left, &TokenOrder::default(), |meeting, card| {
+///         let mut bytes = Vec::new();
+///         card.write(&mut bytes);
+///         cards.push((meeting, bytes));
+///     });
+/// }
+/// // An engine brings the cards of a meeting to one machine.
+/// cards.sort();
+/// let mut meeting = Meeting::new(&shuffle);
+/// let mut candidates = Vec::new();
+/// for (number, card) in cards {
+///     let card = twinset::shuffle::Card::read(&card).expect("it was written as a card");
+///     candidates.extend(meeting.take(number, card).into_iter().flatten());
+/// }
+/// candidates.extend(meeting.finish());
+/// candidates.sort();
+/// candidates.dedup();
+/// assert_eq!(candidates.len(), 1);
+/// # Ok::<(), twinset::Error>(())
+/// ```
 pub struct Shuffle {
     hasher: TokenHasher,
     content: Content,

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 /// Which tokens are rather met at than others. Any order finds all pairs; the better it knows what is frequent, the fewer sets meet in vain.
+///
+/// See the example of [`Shuffle`](super::Shuffle).
 #[derive(Debug, Clone, Default)]
 pub struct TokenOrder {
     /// Frequent tokens, with their places among them from rare to frequent. All others are rare.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 /// Counts records by the hashes of their tokens, and notices when two tokens have the same hash.
+///
+/// See the example of [`Shuffle`](super::Shuffle).
 #[derive(Debug, Default)]
 pub struct Tally {
     counts: HashMap<u64, (u64, u64, u64)>,

@@ -10,6 +10,8 @@ use super::kmv::{Comparison, Synopsis, share_below};
 use crate::model::Measure;
 
 /// A similarity, or another number, that was estimated, and where the true one lies.
+///
+/// See the example of [`Interval::of_agreement`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate.
@@ -42,6 +44,15 @@ impl Interval {
 /// one side, has the exact interval of Clopper and Pearson for the counts, which is a little wide for such samples. How many
 /// values the union has follows from the largest of them, whose distribution is a beta distribution; it tells nothing
 /// about the shares, so the intervals of both combine to that of their product.
+///
+/// ```
+/// use twinset::Measure;
+/// use twinset::estimate::{Comparison, Intervals};
+///
+/// let comparison = Comparison { left: 110, right: 110, common: 92, last: Some(1 << 40) };
+/// let interval = Intervals::new(Measure::Jaccard).of(&comparison);
+/// assert!(interval.low < interval.similarity && interval.similarity < interval.high);
+/// ```
 pub struct Intervals {
     measure: Measure,
     /// What was computed for numbers and tails, as these repeat.

@@ -8,6 +8,8 @@ use super::{MinHasher, low_bit};
 use crate::model::{Error, Result, Threshold};
 
 /// How many labels a set has, how long they are, and what their hash functions depend on.
+///
+/// See the example of [`Labeler`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -54,6 +56,15 @@ impl LshOptions {
 }
 
 /// Labels sets.
+///
+/// ```
+/// use twinset::estimate::{Labeler, LshOptions};
+///
+/// let labeler = Labeler::new(LshOptions { trees: 3, bits: 50 }, 0)?;
+/// assert_eq!(labeler.labels(&[1, 2, 3]).len(), 3);
+/// assert!(labeler.labels(&[]).is_empty());
+/// # Ok::<(), twinset::Error>(())
+/// ```
 pub struct Labeler {
     options: LshOptions,
     minima: MinHasher,
@@ -97,6 +108,8 @@ pub fn label_range(label: i64, bits: u32) -> RangeInclusive<i64> {
 }
 
 /// The probability that one of `trees` labels of a pair with this similarity has the same first `bits` bits.
+///
+/// See the example of [`lsh_bits`].
 pub fn lsh_recall(similarity: f64, trees: u32, bits: u32) -> f64 {
     let one_tree = ((1.0 + similarity) / 2.0).powi(bits as i32);
     1.0 - (1.0 - one_tree).powi(trees as i32)

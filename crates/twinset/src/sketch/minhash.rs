@@ -17,6 +17,8 @@ pub(crate) struct MinHasher {
 }
 
 /// How MinHash sketches are made. Only sketches of the same settings can be compared.
+///
+/// See the example of [`minhash`](crate::tokenize::Tokenizer::minhash).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinHashSettings {
     /// How many permutations there are: the entries of a sketch.
@@ -85,6 +87,8 @@ pub fn minhash_recall(similarity: f64, agree: u32, permutations: u32) -> f64 {
 }
 
 /// The largest number of equal entries to ask for, so that a pair of this similarity is found with this probability.
+///
+/// See the example of [`minhash_recall`].
 pub fn min_agreement(similarity: f64, permutations: u32, probability: f64) -> Result<u32> {
     let (mut enough, mut too_many) = (0, permutations + 1);
     while too_many - enough > 1 {

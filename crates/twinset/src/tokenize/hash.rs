@@ -9,6 +9,8 @@ use crate::support::{fold, salt};
 /// It is XXH3 of the bytes; for later occurrences a multiple of the number is added, and the sum is mixed as MurmurHash3 ends. (The
 /// seed of XXH3 does not serve: of short inputs it changes a few bits only, and the second `v10` would be the first `v17`.)
 /// Samples and everything that is kept on disk rely on it.
+///
+/// See the example of [`TokenHasher`](super::TokenHasher).
 #[inline]
 pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
     let hash = xxh3_64(token);
@@ -20,6 +22,8 @@ pub fn token_hash(token: &[u8], repeat: u32) -> u64 {
 
 /// The hash of a token for someone who has a seed, and may keep it secret: nobody else can then find two tokens with the same hash.
 /// Without a seed, which is 0, it is the [`token_hash`].
+///
+/// See the example of [`TokenHasher`](super::TokenHasher).
 #[inline]
 pub fn seeded_hash(token: &[u8], repeat: u32, seed: u64) -> u64 {
     match seed {
@@ -46,6 +50,8 @@ pub(crate) fn wide_hash(token: &[u8], repeat: u32) -> u128 {
 }
 
 /// The value of a token in synopses: its hash, mixed with a seed. Different hashes have different values.
+///
+/// See the example of [`TokenHasher`](super::TokenHasher).
 #[inline]
 pub fn synopsis_value(token_hash: u64, seed: u64) -> u64 {
     mix(token_hash ^ mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)))

@@ -11,6 +11,8 @@ use super::lexicon;
 use crate::model::Error;
 
 /// A language, by its name or its two-letter code.
+///
+/// See the example of [`TokenOptions`](super::TokenOptions).
 #[derive(
     Debug,
     Clone,
@@ -99,6 +101,8 @@ pub enum Language {
 }
 
 /// Words that do not count.
+///
+/// See the example of [`TokenOptions`](super::TokenOptions).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum StopWords {

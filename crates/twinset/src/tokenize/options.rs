@@ -124,6 +124,8 @@ impl From<TokenKind> for TokenOptions {
 }
 
 /// What a token is.
+///
+/// See the example of [`TokenOptions`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TokenKind {
@@ -175,6 +177,8 @@ fn length(text: &str) -> Option<NonZeroU32> {
 }
 
 /// What becomes of a token's second occurrence in a record.
+///
+/// See the example of [`TokenOptions`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
@@ -188,6 +192,8 @@ pub enum Repeats {
 }
 
 /// Which of a record's tokens are kept, by their hashes.
+///
+/// See the example of [`TokenOptions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Reduce {

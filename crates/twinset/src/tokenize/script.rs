@@ -10,6 +10,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is
 use crate::model::Error;
 
 /// The Unicode normalization that words, shingles and q-grams get before they are cut.
+///
+/// See the example of [`TokenOptions`](super::TokenOptions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
@@ -27,6 +29,8 @@ pub enum Normalize {
 /// How words are found in scripts that are written without spaces: Chinese, Japanese, Thai, Lao, Khmer and Burmese.
 ///
 /// Stored indexes and sketches record it, as it decides what their tokens are.
+///
+/// See the example of [`TokenOptions`](super::TokenOptions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Segmentation {

@@ -56,6 +56,8 @@ struct Spilling {
 }
 
 /// Token sets, in memory or not.
+///
+/// See the example of [`Tokenizer`].
 #[derive(Debug)]
 pub enum Sets {
     /// All in memory.
@@ -301,6 +303,8 @@ impl Spilling {
 }
 
 /// The names of tokens, for people to read.
+///
+/// See the example of [`Tokenizer`].
 pub struct TokenNames {
     names: Vec<String>,
 }
@@ -313,6 +317,8 @@ impl TokenNames {
 }
 
 /// Tokenises the records of one block, one after the other.
+///
+/// See the example of [`Tokenizer`].
 pub struct BlockTokenizer<'t> {
     tokenizer: &'t Tokenizer,
     scratch: Scratch,

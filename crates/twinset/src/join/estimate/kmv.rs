@@ -15,6 +15,8 @@ use crate::model::{Bounds, Collections, Error, Measure, Result, Run, Stats, Thre
 use crate::sketch::{Comparison, Condition, Synopses, Synopsis};
 
 /// Which pairs of synopses a join accepts, besides the threshold.
+///
+/// See the example of [`EstimateOptions`](crate::estimate::EstimateOptions).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct KmvPlan {
     /// How many values the sets share at least, as far as that can be estimated.

@@ -13,6 +13,8 @@ use crate::model::{CandidateCounts, Result};
 use crate::sketch::{MinHasher, low_bit};
 
 /// How sets are labelled.
+///
+/// See the example of [`EstimateOptions`](crate::estimate::EstimateOptions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LshPlan {
     /// How many trees.

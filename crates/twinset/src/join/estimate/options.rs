@@ -188,6 +188,8 @@ impl EstimateOptions {
 }
 
 /// How pairs are found.
+///
+/// See the example of [`EstimateOptions`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[derive(strum::Display, strum::EnumMessage, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]

@@ -30,10 +30,10 @@ pub(crate) struct State {
     met_by: Vec<u32>,
     probes: Vec<Probe>,
     near: Vec<u32>,
-    met: Vec<Met>,
+    met: Vec<Candidate>,
     /// Pairs that were met not long ago, by a hash.
     recent: Vec<u64>,
-    by_set: Vec<Met>,
+    by_set: Vec<Candidate>,
 }
 
 /// A token of a set's prefix, to be looked up. Probes are ordered by token, then by set.
@@ -82,7 +82,7 @@ impl Probe {
 
 /// A set whose short signature is near, and who met it where.
 #[derive(Clone, Copy)]
-struct Met {
+struct Candidate {
     place: u32,
     y: u32,
 }
@@ -100,21 +100,21 @@ const MOST_MET: usize = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 18 };
 struct Chunk<'a> {
     sets: &'a [u32],
     places: Places,
-    /// What they ask, for each different size.
-    asking: Vec<Asking>,
-    /// Which of these each set asks.
-    asks: Vec<u32>,
+    /// What they require of partners, for each different size.
+    requirements: Vec<Requirements>,
+    /// The requirements of each set, by their place in that list.
+    requirements_of: Vec<u32>,
 }
 
 impl Chunk<'_> {
-    /// What a set asks.
-    fn of(&self, set: u32) -> &Asking {
-        &self.asking[self.asks[set as usize] as usize]
+    /// Returns what a set requires of its partners.
+    fn of(&self, set: u32) -> &Requirements {
+        &self.requirements[self.requirements_of[set as usize] as usize]
     }
 }
 
-/// What sets of one size and side ask of those they meet.
-struct Asking {
+/// What sets of one size and side require of their partners.
+struct Requirements {
     partners: Partners,
     /// For each partner's class, the largest Hamming distance of a partner of this class or an earlier one, and of this
     /// class or a later one.
@@ -123,7 +123,7 @@ struct Asking {
     reach: Vec<u32>,
 }
 
-impl Asking {
+impl Requirements {
     fn new(sets: &OrderedSets<'_>, bounds: &Bounds, rank: u32) -> Self {
         let mut partners = Partners::default();
         partners.prepare(sets, bounds, rank);
@@ -138,7 +138,7 @@ impl Asking {
         }
         let mut classes = partners.by_class().len();
         let reach = |position: u32| {
-            // What follows the first common token, and itself, must be enough; longer partners ask for more.
+            // What follows the first common token, and itself, must be enough; longer partners require more.
             let is_enough = |class: usize| {
                 let needed = partners.by_class()[class].min_overlap;
                 needed <= size - position || needed == u32::MAX
@@ -190,13 +190,13 @@ impl<'a> Prefix<'a> {
         recent.clear();
         recent.resize(1 << RECENT_BITS, u64::MAX);
         let places = Places::of_chunk(xs.len());
-        let mut chunk = Chunk { sets: xs, places, asking: Vec::new(), asks: Vec::new() };
+        let mut chunk = Chunk { sets: xs, places, requirements: Vec::new(), requirements_of: Vec::new() };
         probes.clear();
         for (set, &x) in (0u32..).zip(xs) {
             if set == 0 || sets.class(xs[set as usize - 1]) != sets.class(x) {
-                chunk.asking.push(Asking::new(sets, bounds, x));
+                chunk.requirements.push(Requirements::new(sets, bounds, x));
             }
-            chunk.asks.push(chunk.asking.len() as u32 - 1);
+            chunk.requirements_of.push(chunk.requirements.len() as u32 - 1);
             let tokens = (0u32..).zip(sets.get(x)).zip(&chunk.of(set).reach);
             let first = chunk.of(set).partners.first_rank();
             let listed = tokens.filter(|((_, token), reach)| **token >= lists.first_token && **reach > first);
@@ -224,16 +224,16 @@ impl<'a> Prefix<'a> {
             for &probe in probes {
                 let place = probe.place();
                 let (set, position) = (places.set(place), places.position(place));
-                let (x, asking) = (xs[set as usize], chunk.of(set));
-                let reach = asking.reach[position as usize];
-                from += ranks[from..].iter().take_while(|&&rank| rank < asking.partners.first_rank()).count();
+                let (x, requirements) = (xs[set as usize], chunk.of(set));
+                let reach = requirements.reach[position as usize];
+                from += ranks[from..].iter().take_while(|&&rank| rank < requirements.partners.first_rank()).count();
                 to = to.max(from);
                 to += ranks[to..].iter().take_while(|&&rank| rank < x).count();
                 let end = if reach < x { from + ranks[from..to].partition_point(|&rank| rank < reach) } else { to };
                 for start in (from..end).step_by(PIECE) {
                     let end = end.min(start + PIECE);
                     let classes = sets.class(ranks[start])..=sets.class(ranks[end - 1]);
-                    let Some(limit) = asking.limit(classes) else { continue };
+                    let Some(limit) = requirements.limit(classes) else { continue };
                     let range = list.start + start..list.start + end;
                     lists.signatures.near(self.screen.kernel, self.screen.short(x), range, limit, near);
                     for at in near.drain(..) {
@@ -242,7 +242,7 @@ impl<'a> Prefix<'a> {
                         let pair = u64::from(set) << 32 | u64::from(y);
                         let slot = (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
                         if std::mem::replace(&mut recent[slot], pair) != pair {
-                            met.push(Met { place, y });
+                            met.push(Candidate { place, y });
                         }
                     }
                 }
@@ -267,8 +267,8 @@ impl<'a> Prefix<'a> {
     fn verify(
         &self,
         chunk: &Chunk<'_>,
-        met: &mut Vec<Met>,
-        by_set: &mut Vec<Met>,
+        met: &mut Vec<Candidate>,
+        by_set: &mut Vec<Candidate>,
         met_by: &mut [u32],
         matches: &mut Vec<Match>,
     ) -> u64 {
@@ -282,26 +282,26 @@ impl<'a> Prefix<'a> {
             starts[set + 1] += starts[set];
         }
         by_set.clear();
-        by_set.resize(met.len(), Met { place: 0, y: 0 });
+        by_set.resize(met.len(), Candidate { place: 0, y: 0 });
         for met in met.drain(..) {
             let next = &mut starts[chunk.places.set(met.place) as usize];
             by_set[*next as usize] = met;
             *next += 1;
         }
-        let (mut counted, mut new) = (0, Vec::<Met>::new());
-        let set_of = |met: &Met| chunk.places.set(met.place);
+        let (mut counted, mut new) = (0, Vec::<Candidate>::new());
+        let set_of = |met: &Candidate| chunk.places.set(met.place);
         for of_set in by_set.chunk_by(|a, b| set_of(a) == set_of(b)) {
-            let (x, asking) = (chunk.sets[set_of(&of_set[0]) as usize], chunk.of(set_of(&of_set[0])));
+            let (x, requirements) = (chunk.sets[set_of(&of_set[0]) as usize], chunk.of(set_of(&of_set[0])));
             let own = sets.get(x);
             // Step by step for all, so that the processor waits for many places in memory at once.
             new.clear();
             new.extend(of_set.iter().filter(|met| std::mem::replace(&mut met_by[met.y as usize], x) != x));
             new.iter().for_each(|met| self.screen.fetch_long(met.y));
-            let needed = |y: u32| asking.partners.of_class(sets.class(y)).min_overlap;
+            let needed = |y: u32| requirements.partners.of_class(sets.class(y)).min_overlap;
             new.retain(|met| self.screen.may_pair(sets, x, met.y, needed(met.y)));
             new.iter().for_each(|met| prefetch(sets.get(met.y)));
             counted += new.len() as u64;
-            for &Met { place, y } in &new {
+            for &Candidate { place, y } in &new {
                 let position = chunk.places.position(place);
                 let other = sets.get(y);
                 let j = other.partition_point(|&other| other < own[position as usize]);

@@ -9,6 +9,8 @@ use crate::model::{Bounds, Measure, Pair, Result, Run, Stats};
 ///
 /// Identical records are kept as groups, so a million pairs among them take little room; [`iter`](Self::iter) expands
 /// them one left record at a time. Where the memory is limited and the pairs are many, they lie in temporary files.
+///
+/// See the example of [`join`](crate::exact::join).
 pub struct JoinResult {
     measure: Measure,
     pairs: Storage,

@@ -3,6 +3,8 @@
 use crate::model::{Measure, Result, Run};
 
 /// Which records are linked by pairs. Identical records share a node, so a million pairs among them take little room.
+///
+/// See the example of [`steps`](crate::exact::steps).
 #[derive(Debug, Clone)]
 pub struct Links {
     /// The node of each record.
@@ -20,6 +22,8 @@ pub struct Links {
 }
 
 /// Pairs of records with the same value.
+///
+/// See the example of [`steps`](crate::exact::steps).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ValuedPairs {
     /// The nodes of their records.

@@ -14,10 +14,10 @@ pub(crate) struct TopK<'a> {
     least: Bounds,
     sets: &'a OrderedSets<'a>,
     groups: &'a Groups,
-    known: Mutex<Known>,
+    state: Mutex<State>,
 }
 
-struct Known {
+struct State {
     bounds: Bounds,
     /// The worst one on top.
     best: BinaryHeap<Row>,
@@ -34,8 +34,8 @@ impl<'a> TopK<'a> {
         sets: &'a OrderedSets<'a>,
         groups: &'a Groups,
     ) -> Self {
-        let known = Mutex::new(Known { bounds: *bounds, best: BinaryHeap::new() });
-        let top_k = Self { wanted, measure, least: bounds.one_way(), sets, groups, known };
+        let state = Mutex::new(State { bounds: *bounds, best: BinaryHeap::new() });
+        let top_k = Self { wanted, measure, least: bounds.one_way(), sets, groups, state };
         if groups.collections() == Collections::One {
             // Identical records are pairs that no algorithm has to find.
             for group in 0..groups.len() as u32 {
@@ -51,7 +51,7 @@ impl<'a> TopK<'a> {
 
     /// The bounds by now.
     pub(crate) fn bounds(&self) -> Bounds {
-        self.known.lock().expect("no thread panics with it").bounds
+        self.state.lock().expect("no thread panics with it").bounds
     }
 
     /// Takes these matches away, and keeps what is among the best.
@@ -61,7 +61,7 @@ impl<'a> TopK<'a> {
 
     /// The best pairs, in no order.
     pub(crate) fn into_pairs(self) -> Vec<Pair> {
-        let best = self.known.into_inner().expect("no thread panicked with it").best;
+        let best = self.state.into_inner().expect("no thread panicked with it").best;
         best.into_iter().map(|(key, left, right)| Pair { left, right, value: value(self.measure, key) }).collect()
     }
 
@@ -105,23 +105,23 @@ impl<'a> TopK<'a> {
 
     /// Offers rows of the same value, which come in input order: after the first that is too late no other is wanted.
     fn offer_rows(&self, value: f64, rows: impl Iterator<Item = (u32, u32)>) {
-        let mut known = self.known.lock().expect("no thread panics with it");
+        let mut state = self.state.lock().expect("no thread panics with it");
         let key = key(self.measure, value);
         for (left, right) in rows {
             let row = (key, left, right);
-            if known.best.len() < self.wanted {
-                known.best.push(row);
+            if state.best.len() < self.wanted {
+                state.best.push(row);
             } else {
-                match known.best.peek_mut() {
+                match state.best.peek_mut() {
                     Some(mut worst) if row < *worst => *worst = row,
                     _ => break,
                 }
             }
         }
-        if known.best.len() == self.wanted
-            && let Some(&(worst, ..)) = known.best.peek()
+        if state.best.len() == self.wanted
+            && let Some(&(worst, ..)) = state.best.peek()
         {
-            known.bounds = known.bounds.raised_to(self::value(self.measure, worst));
+            state.bounds = state.bounds.raised_to(self::value(self.measure, worst));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What sets ask of their partners.
+//! What sets require of their partners.
 
 use crate::join::task::OrderedSets;
 use crate::model::{Bounds, Side};
 
-/// What a set of one size asks of its partners, by their size class. Sets come in order of size, so it changes seldom.
+/// What a set of one size requires of its partners, by their size class. Sets come in order of size, so it seldom changes.
 pub(crate) struct Partners {
     size: u32,
     side: Side,

@@ -4,6 +4,8 @@ use super::Comparison;
 use crate::model::{Bounds, Collections, Error, Measure, Result, Threshold};
 
 /// Which pairs of synopses are wanted: those whose estimate reaches a threshold.
+///
+/// See the example of [`count_estimates`](crate::estimate::count_estimates).
 #[derive(Debug, Clone, Copy)]
 pub struct Condition {
     measure: Measure,

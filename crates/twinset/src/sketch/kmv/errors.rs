@@ -36,6 +36,8 @@ pub fn error_bound(comparison: &Comparison, measure: Measure, at: f64, risk: f64
 }
 
 /// ε of a number of different values that a synopsis with this k estimates.
+///
+/// See the example of [`error_bound`].
 pub fn count_error(k: u32, risk: f64) -> f64 {
     (1.0 / ((f64::from(k) - 2.0).max(0.0) * risk)).sqrt()
 }

@@ -6,6 +6,8 @@ use super::Synopsis;
 use crate::model::{Collections, Error, Result, TokenBlock, TokenSets};
 
 /// The synopses of the records of one collection, or of two, the right one's records after the left one's.
+///
+/// See the example of [`count_estimates`](crate::estimate::count_estimates).
 #[derive(Debug, Clone)]
 pub struct Synopses {
     size: u32,

@@ -4,6 +4,8 @@ use crate::model::{Error, Measure, Result};
 
 /// The k smallest values of a set under one hash function (KMV). If the set has no more, the synopsis is complete, and what
 /// it tells is exact.
+///
+/// See the example of [`SynopsisBuilder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Synopsis<'a> {
     values: &'a [u64],
@@ -12,6 +14,8 @@ pub struct Synopsis<'a> {
 }
 
 /// How KMV synopses are made. Only synopses of the same seed can be compared.
+///
+/// See the example of [`EstimateOptions`](crate::estimate::EstimateOptions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KmvSettings {
     /// k: how many values a synopsis has at most.
@@ -21,6 +25,8 @@ pub struct KmvSettings {
 }
 
 /// The k that is used if no other is asked for.
+///
+/// See the example of [`SynopsisBuilder`].
 pub const SYNOPSIS_SIZE: u32 = 128;
 
 /// The smallest and largest k. One value alone says nothing about how many there are.
@@ -115,6 +121,8 @@ pub(crate) fn share_below(value: u64) -> f64 {
 ///
 /// The k smallest are a sample of the union, and as such they estimate what share of it is common, or of one side. If both
 /// synopses are complete, they are the whole union.
+///
+/// See the example of [`error_bound`](crate::estimate::error_bound).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Comparison {
     /// How many of the values are in the left set.

@@ -6,6 +6,8 @@ use crate::model::{Pair, Result, Stats};
 use crate::pipeline::{DedupResult, Representative};
 
 /// Two records that are near duplicates.
+///
+/// See the example of [`Search`](crate::Search).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimilarPair {
     /// The left record's position in its collection, from 0. In one collection, the earlier record.
@@ -36,6 +38,8 @@ impl SimilarPair {
 /// The pairs that a search found, in the order of their records; with [`top`](super::Search::top), the most similar first.
 ///
 /// Identical records are kept as groups, so a million pairs among them take little room until they are iterated.
+///
+/// See the example of [`Search`](crate::Search).
 pub struct Pairs<'a> {
     joined: JoinResult,
     /// What is left of them by `top` and `best`.
@@ -85,6 +89,8 @@ impl<'p> IntoIterator for &'p Pairs<'_> {
 }
 
 /// The record that stands for another one.
+///
+/// See the example of [`Search::dedup`](crate::Search::dedup).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Group {
     /// It, by its position in its collection: the record itself, if it is kept.
@@ -98,6 +104,8 @@ pub struct Group {
 }
 
 /// A collection without its near duplicates.
+///
+/// See the example of [`Search::dedup`](crate::Search::dedup).
 #[derive(Debug, Clone)]
 pub struct Groups {
     groups: Vec<Group>,
