@@ -20,6 +20,8 @@ pub struct NamedRecord<'a> {
 }
 
 /// How much an explanation shows.
+///
+/// See the example of [`Search::explain`](crate::Search::explain).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Detail {
     /// Show which algorithm a join of the collection takes, and which of its filters the pair passes.
