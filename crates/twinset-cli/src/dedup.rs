@@ -408,7 +408,10 @@ impl Dedup {
         let groups = stats.groups.map(|groups| format!(", {}", count(groups, "group"))).unwrap_or_default();
         lines.push(format!("{} by {}{groups}", count(stats.pairs, "pair"), stats.algorithm));
         let kept = stats.kept.unwrap_or(0);
-        lines.push(format!("{} kept, {} removed", count(kept, "record"), collection.left.len() as u64 - kept));
+        let folder = self.output.path().filter(|path| !self.count && path.is_dir());
+        let place = folder.map(|folder| format!(", in the folder {}, a file for each input", folder.display()));
+        let removed = collection.left.len() as u64 - kept;
+        lines.push(format!("{} kept, {removed} removed{}", count(kept, "record"), place.unwrap_or_default()));
         lines
     }
 }

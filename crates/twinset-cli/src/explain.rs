@@ -15,11 +15,12 @@ use crate::session::{Session, SessionOptions, write_text};
 /// Shows why two records are, or are not, a pair: tokens, measures, differences
 #[derive(Default, clap::Args, Serialize, Deserialize)]
 #[serde(default)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = "twinset explain [OPTIONS] <INPUT> [RIGHT] <ID> <ID>")]
 pub struct Explain {
-    /// A file, folder, quoted glob or - for standard input, a second one if the other record is there, and the ids or numbers
-    /// of the two records
-    #[arg(value_names = ["INPUT", "[RIGHT] ID", "ID"], num_args = 3..=4, required = true)]
+    /// Two records of INPUT, or one of INPUT and one of RIGHT, by their ids or numbers
+    ///
+    /// INPUT and RIGHT are files, folders, quoted globs, or - for standard input.
+    #[arg(value_name = "RECORDS", num_args = 3..=4, required = true)]
     #[serde(skip)]
     words: Vec<OsString>,
     /// What the records are in.

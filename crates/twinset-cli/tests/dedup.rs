@@ -383,3 +383,14 @@ fn the_report_shows_what_another_collection_removed() {
         Some(2)
     );
 }
+
+#[test]
+fn the_summary_says_that_the_output_is_a_folder() {
+    let folder = Folder::with(&[("in/a.txt", b"a b c\n"), ("in/b.txt", b"a b c\n")]);
+    let summary = |args: &str| String::from_utf8(folder.run(args).stderr).unwrap();
+    let written = summary("dedup in --threshold 0.8 --output kept.txt");
+    assert!(written.contains("1 record kept, 1 removed, in the folder kept.txt, a file for each input"), "{written}");
+    assert_eq!(folder.read("kept.txt/a.txt"), "a b c\n");
+    let written = summary("dedup in/a.txt --threshold 0.8 --output one.txt");
+    assert!(written.contains("1 record kept, 0 removed") && !written.contains("folder"), "{written}");
+}
