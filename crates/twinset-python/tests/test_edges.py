@@ -233,7 +233,7 @@ LONG = """
 import signal, twinset
 # Where the tests run in the background, it is ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-texts = [" ".join(f"w{(n * k) % 997}" for k in range(1, 120)) for n in range(6000)]
+texts = [" ".join(f"w{(n * k) % 9973}" for k in range(1, 120)) for n in range(6000)]
 print("ready", flush=True)
 try:
     twinset.join(texts, threshold=0.1, algorithm="naive")
