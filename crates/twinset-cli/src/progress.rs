@@ -10,7 +10,7 @@ use twinset::Progress;
 
 use crate::session::Listener;
 
-/// How often a program is told, at most, in a second.
+/// How many times a second progress is reported to a program, at most.
 const HERTZ: u8 = 4;
 /// How many characters a program shows in a line, which may be a notebook or a file.
 const WIDTH: u16 = 79;

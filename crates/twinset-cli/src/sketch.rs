@@ -105,7 +105,7 @@ impl Job for Sketch {
             Content::RawSketches(&tokens, MinHashSettings { permutations: settings.permutations, seed: self.seed });
         let collection = load(&[inputs], &self.read, Keeping::all(content), &session.run)?;
         let named = &collection.left;
-        // In memory, records of tables are told by their rows.
+        // Sketches in memory name records of tables by their rows.
         let rows = matches!(self.output, Destination::Memory(_)) && named.are_rows();
         let rows = rows.then(|| Ids::Numbers((0..named.len()).map(|record| named.row(record)).collect()));
         write_sketches(output, rows.as_ref().unwrap_or(named), &collection.sketches, &settings)?;

@@ -136,7 +136,7 @@ pub fn remove_unfinished() {
     }
 }
 
-/// The same where memory is short: nothing is allocated, and nobody is waited for who may want to.
+/// The same where memory is short: it allocates nothing, and waits for no lock.
 pub fn remove_unfinished_at_once() {
     if let Ok(mut unfinished) = UNFINISHED.try_lock() {
         remove(&mut unfinished);

@@ -17,7 +17,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses an address. What is wrong with it is told without repeating it.
+    /// Parses an address. Errors do not repeat it, as it may hold a password.
     pub fn parse(text: &str) -> Result<Self> {
         let broken = |reason: &str| Error::Usage(format!("the address of the database is broken: {reason}"));
         let mut url = Url::parse(text).map_err(|error| broken(&error.to_string()))?;

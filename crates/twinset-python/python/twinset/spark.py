@@ -5,7 +5,7 @@
     kept = twins.dedup(docs, threshold=0.8, tokens="shingles:5").kept
 
 Works with Spark 3.5 and 4, by the DataFrame API alone. Records have a column `id`, or the one that `id=` names, which is different for
-each, and `text` or `tokens` (a list of texts), or the one that `text=` names. Settings are the options of `twinset join`; docs/spark.md tells which there are, what is computed when, and what it takes.
+each, and `text` or `tokens` (a list of texts), or the one that `text=` names. Settings are the options of `twinset join`; docs/spark.md lists them, and says what is computed when, and at what cost.
 """
 
 import contextlib
