@@ -10,6 +10,7 @@ use twinset_io::read::{Inputs, read_stop_words};
 use twinset_io::{Content, Destination, Keeping, ReadOptions, Source, find_records, load, tokens_for};
 
 use crate::job::{Job, own_settings};
+use crate::search::open_inputs;
 use crate::session::{Session, SessionOptions, write_text};
 
 /// Shows why two records are, or are not, a pair: tokens, measures, differences
@@ -68,10 +69,10 @@ impl Job for Explain {
             self.records = Records::parse(std::mem::take(&mut self.words))?;
         }
         let Records { input, right, ids } = &self.records;
-        let sides = [Some(input), right.as_ref()].into_iter().flatten();
-        let sides = sides.map(|side| Inputs::find([side], self.read.format)).collect::<Result<Vec<_>, _>>()?;
+        let sides = open_inputs(&[std::slice::from_ref(input), right.as_slice()], &self.read)?;
         let detail = Detail { filters: self.verbose, elided: !self.verbose && !self.json };
-        let tree = if self.verbose {
+        // Bad records are listed up to the end of the input.
+        let tree = if self.verbose || self.read.rejects.is_some() {
             self.explain_in_collection(&sides, detail, session)?
         } else {
             let texts = self.find_texts(&sides, ids, session)?;

@@ -52,8 +52,17 @@ fn records_of_two_files_are_explained() {
         assert_eq!(back["verdict"]["pair"], false, "{back}");
     }
     assert_eq!(folder.stdout("join shop.csv other.txt --measure containment --threshold 0.9 --count"), "1\n");
+    assert_eq!(folder.run("explain - - 1 2").status.code(), Some(2));
     let missing = folder.run("explain shop.csv other.txt 1 3");
     assert!(String::from_utf8_lossy(&missing.stderr).contains("other.txt: there is no record `3`"));
+}
+
+#[test]
+fn bad_records_of_both_files_are_listed() {
+    let folder = Folder::with(&[("a.txt", b"caf\xe9\none\n"), ("b.txt", b"one\ncaf\xe8\n")]);
+    assert_eq!(json(&folder, "explain a.txt b.txt 2 1 --rejects bad.csv")["measures"]["jaccard"], 1.0);
+    let bad = folder.read("bad.csv");
+    assert!(bad.contains("a.txt,1") && bad.contains("b.txt,2"), "{bad}");
 }
 
 #[test]

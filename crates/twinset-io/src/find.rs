@@ -22,7 +22,7 @@ impl From<Error> for End {
 }
 
 /// Finds the texts of the first records of these names, in the order of the names; `None` for those that are not there. A
-/// record is named by its id, or by its number if it has none.
+/// record is named by its id, or by its number if it has none. Bad records before the last one end the reading with an error.
 pub fn find_records<const N: usize>(
     inputs: &Inputs,
     options: &ReadOptions,
@@ -38,9 +38,7 @@ pub fn find_records<const N: usize>(
                 *place = Some(record.content.clone());
             }
         }
-        // Bad records are listed to the end of the input.
-        let ends = options.rejects.is_none() && found.iter().all(Option::is_some);
-        if ends { Err(End::Found) } else { Ok(()) }
+        if found.iter().all(Option::is_some) { Err(End::Found) } else { Ok(()) }
     };
     match for_each_record(inputs, options, &[], run, |text| Ok(text.to_owned()), BATCH, take) {
         Err(End::Failed(error)) => Err(error),

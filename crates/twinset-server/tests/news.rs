@@ -466,7 +466,7 @@ fn a_damaged_label_index_is_made_again() {
             assert_eq!(ask(&open(folder.path())), expected, "{name}, round {round}");
         }
     }
-    // SimilarityIndex of articles, and articles, that are missing.
+    // Entries of the similarity index, and articles, that are missing.
     for sql in [
         "DELETE FROM labels WHERE record = 2",
         "DELETE FROM records WHERE number > 5; DELETE FROM labels WHERE record > 5",

@@ -37,7 +37,7 @@ pub struct News {
     extractor: Extractor,
     window: Option<u32>,
     retention: Retention,
-    /// NameCache that were counted in results.
+    /// The names counted in search results.
     pub(crate) entities: NameCache<Entity>,
     pub(crate) sources: NameCache<String>,
 }

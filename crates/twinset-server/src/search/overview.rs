@@ -95,7 +95,7 @@ fn counted(hashes: &[(u64, i64)]) -> Vec<NameCount> {
     counted
 }
 
-/// NameCache by their hashes, as far as they were told before.
+/// Names by their hashes, as far as they were looked up before.
 pub(crate) struct NameCache<T>(Mutex<HashMap<u64, T>>);
 
 /// So many are known at a time.

@@ -64,6 +64,9 @@ impl TextForm {
 impl Normalize {
     /// A text in this form; most texts have it already.
     pub(super) fn apply(self, text: &str) -> Cow<'_, str> {
+        if text.is_ascii() {
+            return text.into();
+        }
         // ASCII characters are the same in every form, and the tables need not be searched for them.
         let others = text.chars().filter(|letter| !letter.is_ascii());
         match self {

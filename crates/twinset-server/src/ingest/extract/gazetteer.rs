@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 const LIST: &str = include_str!("gazetteer.tsv");
 
-/// NameFinder of places.
+/// Names of places.
 pub(super) struct Gazetteer {
     names: HashSet<&'static str>,
 }

@@ -32,7 +32,7 @@ pub(crate) fn json_ld(value: &Value, base: &str, limits: &Limits) -> Result<Vec<
             "json_ld: it is an object, or a list of them, not a text that holds one".to_owned(),
         ));
     }
-    // NameFinder of a context are written out wherever they are used, before anything can be counted.
+    // Names of a context are written out wherever they are used, before anything can be counted.
     if longest_in_contexts(value, false) as u64 > limits.context {
         return Err(Error::Request(format!("json_ld: a context has a name of more than {} bytes", limits.context)));
     }
