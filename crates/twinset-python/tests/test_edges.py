@@ -298,9 +298,9 @@ def test_files_of_what_was_removed(tmp_path):
     assert (tmp_path / "removed.txt").read_text() == f"{NEAR[1]}\n"
     for data, settings, words in [
         (source, {"removed": tmp_path / "gone.txt"}, "too, by output="),
-        (source, {"groups": tmp_path / "groups.csv"}, "groups= is an option of the command alone"),
-        (NEAR, {"groups": tmp_path / "groups.csv"}, "groups= is an option of the command alone"),
-        (NEAR, {"count": True}, "count= is an option of the command alone"),
+        (source, {"groups": tmp_path / "groups.csv"}, "groups= is only for the command line"),
+        (NEAR, {"groups": tmp_path / "groups.csv"}, "groups= is only for the command line"),
+        (NEAR, {"count": True}, "count= is only for the command line"),
         (NEAR, {"removed": tmp_path / "gone.txt"}, "returned, and not written"),
         (NEAR, {"output": tmp_path / "kept.txt"}, "returned, and not written"),
     ]:

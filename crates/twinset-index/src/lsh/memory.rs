@@ -158,7 +158,7 @@ impl Backend for Memory {
     }
 
     fn begin_snapshot(&mut self) -> Result<()> {
-        // Nobody else writes.
+        // This process is the only writer.
         Ok(())
     }
 

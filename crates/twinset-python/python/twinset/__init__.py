@@ -132,7 +132,7 @@ def dedup(
     other = None if against is None else Source(against, settings)
     for name in ("groups", "count", "stream", "window"):
         if name in settings:
-            raise ValueError(f"{name}= is an option of the command alone: what is returned has all groups, and tells what is kept")
+            raise ValueError(f"{name}= is only for the command line: the result has the groups and the rows that are kept")
     if source.table is None and settings.get("removed") and not settings.get("output"):
         raise ValueError("records of files are written to two files, or to none: name that of the kept ones too, by output=")
     if source.table is not None and (settings.get("output") or settings.get("removed")):

@@ -139,7 +139,7 @@ def _are_bytes(kind: Any) -> bool:
 
 def _paths(data: Any) -> list[str]:
     if isinstance(data, str) and data == "-":
-        raise ValueError("standard input is read by the command alone; read it, and give its lines")
+        raise ValueError("standard input is only for the command line; read it, and pass its lines")
     if isinstance(data, (str, os.PathLike)):
         return [_path(data)]
     if isinstance(data, (list, tuple)) and data and all(isinstance(item, os.PathLike) for item in data):

@@ -66,9 +66,9 @@ impl TokenOptions {
         self.tokens.unwrap_or_default()
     }
 
-    /// These options with all that decides what their tokens are, for whoever stores tokens.
+    /// Returns these options with every setting that decides what the tokens are, to be stored beside them.
     ///
-    /// Without it a later version could not tell how they were made.
+    /// Later versions read from it how the tokens were made.
     #[doc(hidden)]
     pub fn to_record(&self) -> Self {
         // Lines and items are compared as they are.
